@@ -1,0 +1,1 @@
+"""The thinking behind chunklab: plain functions and records, without Prefect."""

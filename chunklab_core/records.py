@@ -1,0 +1,231 @@
+"""What the stages hand to each other, in the order in which it is made.
+
+Every record is frozen and is defined here once. Shapes of arrays stand beside their declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# ---------------------------------------------------------------- parse
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Half-open range of characters `[start, end)` of a document's text."""
+
+    start: int
+    end: int
+
+
+ElementKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One block of a document, as its author laid it out.
+
+    `path` holds the titles of the headings that are open at this block, outermost first; a heading's own
+    title is the last part of its own path. `level` is 1 to 6 for a heading and 0 for anything else.
+    Elements stand in reading order and do not overlap; white space between them belongs to none.
+    """
+
+    kind: ElementKind
+    span: Span
+    path: tuple[str, ...] = ()
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One parsed document. `text` is NFC with \\n line ends; `doc_id` is its path relative to the folder, with /."""
+
+    doc_id: str
+    text: str
+    elements: tuple[Element, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+# ---------------------------------------------------------------- chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a chunker decides: where the body lies, and which lines of the document are repeated before it.
+
+    `header` holds spans of the same document (the header rows of a table that was cut); the room copies
+    their text into the prefix, after the heading path.
+    """
+
+    span: Span
+    header: tuple[Span, ...] = ()
+
+
+class Chunker(Protocol):
+    """Cuts one document. Plug-ins implement this; plain spans are as good as cuts without a header.
+
+    Optional attributes that the room reads: `heading_path: bool` (put the heading path into the prefix)
+    and `max_tokens` or `chunk_size: int` (the declared maximum of body and prefix together).
+    """
+
+    def __call__(self, document: Document) -> Sequence[Span | Cut]:
+        """The cuts of one document, in reading order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk: `body` is the slice of the document at `span`, `prefix` stands outside of it.
+
+    `n_tokens` counts `text`, prefix included, in cl100k_base tokens.
+    """
+
+    chunk_id: str
+    doc_id: str
+    span: Span
+    body: str
+    prefix: str
+    n_tokens: int
+
+    @property
+    def text(self) -> str:
+        """What is embedded, indexed, returned, matched and counted."""
+        return f"{self.prefix}\n{self.body}" if self.prefix else self.body
+
+
+class EmbedTexts(Protocol):
+    """Turns texts into vectors; how a semantic chunker gets its embedder."""
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Shape (texts, dim), float32, unit rows (or a zero row)."""
+        ...
+
+
+# ---------------------------------------------------------------- retrieve
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One retriever's answer to one question, best first.
+
+    Attributes:
+        rows: shape (ranked,), int64: positions in the list of chunks. Only candidates are listed.
+        scores: shape (ranked,), float64, falling.
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+# ---------------------------------------------------------------- questions and scores
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with its gold: a slot is a tuple of interchangeable wordings.
+
+    `documents` limits where gold counts (empty: everywhere). A question without slots is not scored.
+    """
+
+    question_id: str
+    query: str
+    slots: tuple[tuple[str, ...], ...]
+    tags: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    reviewed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyFind:
+    """A slot that was found with edits: the wording typed, and the words that differ."""
+
+    slot: int
+    chunk_id: str
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScore:
+    """One question under one cell at one k. Shares are fractions in [0, 1].
+
+    `found` holds, per slot, whether any of the k chunks contains it; `first_hit_rank` counts from 1.
+    """
+
+    question_id: str
+    recall: float
+    hit: float
+    reciprocal_rank: float
+    precision: float
+    retrieved_tokens: int
+    context_efficiency: float
+    first_hit_rank: int | None
+    found: tuple[bool, ...]
+    fuzzy: tuple[FuzzyFind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a strategy's chunks are like, before any retrieval. Shares are fractions in [0, 1].
+
+    `pct_oversized` has one entry per embedding model (`"none"` where no model is used);
+    `tables_intact` is None where the corpus holds no table.
+    """
+
+    strategy: str
+    n_chunks: int
+    median_tokens: float | None
+    pct_tiny: float | None
+    pct_oversized: dict[str, float | None]
+    boundary: float | None
+    tables_intact: float | None
+    lost_characters: int
+    path_shortened: int = 0
+
+
+# ---------------------------------------------------------------- select
+
+Status = Literal["winner", "leans", "undecided", "tied", "only"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the evidence says. Cells are positions in the scores that were judged.
+
+    Attributes:
+        status: one of the words of `Status`.
+        leader: the entrant of highest mean recall, shown as its cheapest cell.
+        p_best: per cell, the share of paired resamples in which it comes out on top; sums to 1.
+        in_play: cells that cannot be ruled out, leader first.
+        ruled_out: cells against which there is evidence.
+        questions_needed: scored questions that would settle the leader against the runner-up, or None.
+        reasons: sentences for a reader, in the order in which they matter.
+        at_bar: p_best lies within 0.005 of a bar, so another seed may say otherwise.
+    """
+
+    status: Status
+    leader: int
+    p_best: tuple[float, ...]
+    in_play: tuple[int, ...]
+    ruled_out: tuple[int, ...]
+    questions_needed: int | None
+    reasons: tuple[str, ...] = field(default=())
+    at_bar: bool = False
+
+
+# ---------------------------------------------------------------- report
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """Something the reader of a report should know: a code for programs, a sentence for people."""
+
+    code: str
+    severity: Literal["info", "warning", "error"]
+    message: str
+    where: str = ""

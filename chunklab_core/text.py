@@ -1,0 +1,71 @@
+"""What a reader takes for the same text: folding, figures and graphemes, for every room alike.
+
+Matching, searching and cutting must agree on these three, or a chunk is cut where a match is
+not allowed, or an answer is found that no search can find.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_left
+
+import regex
+
+# Zero-width characters, byte order mark, bidi marks, soft hyphen, word joiner and invisible operators.
+INVISIBLE = regex.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+
+# Latin ligatures and presentation forms (U+FB00 to U+FB06), and the full-width and half-width block.
+_PRESENTATION = regex.compile("[\ufb00-\ufb06\uff01-\uffee\u3000]+")
+
+# Scripts written without blanks between words: a figure does not swallow the letters beside it.
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+
+_LETTER = rf"[\p{{L}}\p{{M}}_--[{UNSPACED}]]"
+_GLUED = rf"[\p{{L}}\p{{M}}\p{{N}}_--[{UNSPACED}]]"
+_PIECE = rf"(?<!{_GLUED}) (?:{_LETTER}*+ \p{{N}}++)++ {_LETTER}*+"
+_BLANK = r"[\x20\xa0\u202f]"
+_FIGURE = regex.compile(
+    rf"""
+    (?: (?<![^\s(\[{{]) [+\-\u2212\u00b1] (?=[\p{{Sc}}\p{{N}}]) )?+    # a sign after a blank or a bracket
+    (?: (?<!\p{{N}}) \p{{Sc}} {_BLANK}? (?={_LETTER}*+\p{{N}}) )?       # a currency before, across one blank
+    {_PIECE}
+    (?: (?<=\p{{N}}) [.,:/\-] (?=\p{{N}}) {_PIECE} )*+                # joined between digits
+    (?: {_BLANK}? [%\u2030\u066a] | \p{{Sc}} (?!\p{{N}}) | {_BLANK} \p{{Sc}} (?!{_BLANK}?\p{{N}}) )?
+    """,
+    regex.VERBOSE | regex.VERSION1,
+)
+_HAS_NUMBER = regex.compile(r"\p{N}")
+_GRAPHEME = regex.compile(r"\X")
+
+
+def fold(text: str) -> str:
+    """Text as it is compared: NFC, presentation and full-width forms as plain letters, no invisible characters, case folded.
+
+    Never NFKC: that would read 10\u00b2 as 102.
+    """
+    plain = _PRESENTATION.sub(lambda match: unicodedata.normalize("NFKC", match.group()), INVISIBLE.sub("", text))
+    return unicodedata.normalize("NFC", plain.casefold())
+
+
+def figure_spans(text: str) -> list[tuple[int, int]]:
+    """Ranges `[start, end)` of all figures, in order: numbers with what belongs to them, and identifiers, each whole.
+
+    A figure is a maximal run of digits with `. , : / -` between digits; a sign after a blank or bracket, a currency
+    or percent sign across one blank, and letters glued to the digits (E4012, v1.2.3) belong to it.
+    """
+    if not _HAS_NUMBER.search(text):
+        return []
+    return [match.span() for match in _FIGURE.finditer(text)]
+
+
+def grapheme_starts(text: str) -> list[int]:
+    """Positions at which a character begins as a reader sees it, rising; a cut between two of them splits none."""
+    return [match.start() for match in _GRAPHEME.finditer(text)]
+
+
+def inside(spans: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
+    """The span of a sorted, disjoint list that a cut at `at` would split, or None."""
+    index = bisect_left(spans, (at, -1)) - 1
+    if index >= 0 and spans[index][0] < at < spans[index][1]:
+        return spans[index]
+    return None

@@ -17,11 +17,10 @@ import logging
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NewType
+from typing import Any, NewType, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,8 @@ from chunklab_core.errors import ConfigError
 
 Ref = NewType("Ref", str)
 """The name of a result: its stage, a slash, and its key. Small enough to be handed from task to task."""
+
+T = TypeVar("T")
 
 _MAGIC = b"chunklab result 1\n"
 _DIGEST_BYTES = 32
@@ -62,8 +63,11 @@ def default_cache_dir() -> Path:
 class Store:
     """Results and items under one folder. Safe for several processes at once: writes are atomic and idempotent."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
+
+    def check_writable(self) -> None:
+        """Raises ConfigError when nothing can be kept in the folder; asked once, before any work."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.root):
@@ -86,7 +90,7 @@ class Store:
             items = self._read(ref)[0]
         except KeyError:
             return False
-        if items is None or self._all_there(items):
+        if items is None or not self.missing_items(items.shelf, items.keys):
             return True
         _log.warning("cache: some items of %s are missing or damaged; it is made anew", ref)
         self.discard(ref)
@@ -139,63 +143,55 @@ class Store:
     def get_items(self, shelf: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The items of a shelf that are there and whole, by key; the others are left out."""
         wanted = list(dict.fromkeys(keys))
-        found: dict[bytes, bytes] = {}
-        with self._shelf(shelf) as rows:
-            for at in range(0, len(wanted), _LOOKUP_ROWS):
-                found.update(_lookup(rows, wanted[at : at + _LOOKUP_ROWS]))
-        return found
+        return self._on_shelf(shelf, lambda rows: dict(row for part in _in_parts(wanted) for row in _lookup(rows, part).items()))
+
+    def missing_items(self, shelf: str, keys: Sequence[bytes]) -> list[bytes]:
+        """Those of the keys, in their order and each once, whose items are not there or not whole."""
+        wanted = list(dict.fromkeys(keys))
+
+        def check(rows: sqlite3.Connection) -> list[bytes]:
+            return [key for part in _in_parts(wanted) for found in [_lookup(rows, part)] for key in part if key not in found]
+
+        return self._on_shelf(shelf, check)
 
     def put_items(self, shelf: str, items: Mapping[bytes, bytes]) -> None:
         """Keeps items under their keys, all of them or none."""
-        if not items:
-            return
-        with self._shelf(shelf) as rows, rows:
-            rows.executemany(
-                "INSERT OR REPLACE INTO items VALUES (?, ?, ?)",
-                ((key, value, _check(key, value)) for key, value in items.items()),
-            )
+
+        def write(rows: sqlite3.Connection) -> None:
+            with rows:
+                rows.executemany(
+                    "INSERT OR REPLACE INTO items VALUES (?, ?, ?)",
+                    ((key, value, _check(key, value)) for key, value in items.items()),
+                )
+
+        if items:
+            self._on_shelf(shelf, write)
 
     def discard_items(self, shelf: str, keys: Iterable[bytes]) -> None:
         """Forgets items."""
-        with self._shelf(shelf) as rows, rows:
-            rows.executemany("DELETE FROM items WHERE key = ?", ((key,) for key in keys))
 
-    def _all_there(self, items: Items) -> bool:
-        wanted = list(dict.fromkeys(items.keys))
-        with self._shelf(items.shelf) as rows:
-            return all(
-                len(_lookup(rows, part)) == len(part)
-                for part in (wanted[at : at + _LOOKUP_ROWS] for at in range(0, len(wanted), _LOOKUP_ROWS))
-            )
+        def delete(rows: sqlite3.Connection) -> None:
+            with rows:
+                rows.executemany("DELETE FROM items WHERE key = ?", ((key,) for key in keys))
 
-    @contextmanager
-    def _shelf(self, shelf: str) -> Iterator[sqlite3.Connection]:
+        self._on_shelf(shelf, delete)
+
+    def _on_shelf(self, shelf: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` returns for a shelf; a shelf whose file is broken is set aside, and `work` meets an empty one."""
         path = self.root / "items" / f"{shelf}.sqlite"
         path.parent.mkdir(parents=True, exist_ok=True)
-        rows = _open_shelf(path)
         try:
-            yield rows
+            with contextlib.closing(_connect(path)) as rows:
+                return work(rows)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise
-            rows.close()
             _set_aside(path, error)
-            raise KeyError(shelf) from error
-        finally:
-            rows.close()
+        with contextlib.closing(_connect(path)) as rows:
+            return work(rows)
 
 
 # ---------------------------------------------------------------- SQLite
-
-
-def _open_shelf(path: Path) -> sqlite3.Connection:
-    try:
-        return _connect(path)
-    except sqlite3.DatabaseError as error:
-        if not _is_damage(error):
-            raise
-        _set_aside(path, error)
-        return _connect(path)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -220,6 +216,10 @@ def _set_aside(path: Path, error: sqlite3.DatabaseError) -> None:
     _log.warning("cache: %s is damaged (%s); its entries are made anew", path.name, error)
     for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         name.unlink(missing_ok=True)
+
+
+def _in_parts(keys: list[bytes]) -> Iterator[list[bytes]]:
+    return (keys[at : at + _LOOKUP_ROWS] for at in range(0, len(keys), _LOOKUP_ROWS))
 
 
 def _lookup(rows: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:

@@ -26,6 +26,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def digest_bytes(content: bytes) -> str:
+    """SHA-256, in hexadecimal, of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def digest_file(path: Path) -> str:
     """SHA-256, in hexadecimal, of a file's bytes; always of the bytes, for size and time can stay while they change."""
     with path.open("rb") as file:

@@ -84,13 +84,13 @@ class Store:
         """Whether there is a result of this name; cheap, and no promise that it can still be read: see `intact`."""
         return self._path(ref).is_file()
 
-    def intact(self, ref: Ref) -> bool:
-        """Whether a result and all items it leans on can be read as they were written; a damaged one is discarded."""
+    def intact(self, ref: Ref, *, with_items: bool = True) -> bool:
+        """Whether a result, and all items it leans on, can be read as they were written; a damaged one is discarded."""
         try:
             items = self._read(ref)[0]
         except KeyError:
             return False
-        if items is None or not self.missing_items(items.shelf, items.keys):
+        if items is None or not with_items or not self.missing_items(items.shelf, items.keys):
             return True
         _log.warning("cache: some items of %s are missing or damaged; it is made anew", ref)
         self.discard(ref)

@@ -15,11 +15,12 @@ from chunklab_core.records import SkippedFile
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file to parse: its id (path relative to the folder, /, NFC), its own path there, and its SHA-256."""
+    """One file to parse: its id (path relative to the folder, /, NFC), its own path there, its SHA-256 and size."""
 
     doc_id: str
     path: str
     digest: str
+    n_bytes: int
 
 
 def list_documents(
@@ -43,7 +44,8 @@ def list_documents(
         doc_id = unicodedata.normalize("NFC", name)
         try:
             if not reason:
-                taken.append(SourceFile(doc_id, name, digest_file(folder / name)))
+                path = folder / name
+                taken.append(SourceFile(doc_id, name, digest_file(path), path.stat().st_size))
                 continue
         except OSError as error:
             reason = f"cannot be read ({error.strerror})"

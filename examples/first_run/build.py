@@ -85,7 +85,7 @@ def _flowables(block: Block, styles: Any) -> list[Any]:
         heading = Paragraph(escape(block.lines[0]), styles[f"Heading{block.level}"])
         heading.keepWithNext = True
         return [heading]
-    bullet = "\N{BULLET}" if block.kind == "list" else None
+    bullet = "-" if block.kind == "list" else None
     return [Paragraph(escape(line), styles["BodyText"], bulletText=bullet) for line in block.lines]
 
 

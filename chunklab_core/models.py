@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.fingerprint import digest, digest_file, version_of
-from chunklab_core.plugins import is_plugin, load_plugin, plugin_digest
+from chunklab_core.plugins import is_plugin, load_plugin, plugin_file
 
 BUNDLED = "all-MiniLM-L6-v2"
 _BUNDLED_NAMES = (BUNDLED, f"sentence-transformers/{BUNDLED}")
@@ -75,15 +75,6 @@ class ModelCard:
     max_length: int | None
     folder: str
 
-    def to_mapping(self) -> dict[str, Any]:
-        """Plain JSON types, as tasks pass it on; see `card_from_mapping`."""
-        return asdict(self)
-
-
-def card_from_mapping(mapping: dict[str, Any]) -> ModelCard:
-    """The inverse of `ModelCard.to_mapping`."""
-    return ModelCard(**mapping)
-
 
 def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: str | None = None) -> ModelCard:
     """What a model's name stands for: the bundled model, a folder, a name on the hub, or a plug-in `file.py:Class`.
@@ -94,7 +85,9 @@ def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: st
         ConfigError: there is no such model here or on the hub, or its files are not what they should be.
     """
     if is_plugin(name):
-        return ModelCard(name, digest(["plug-in", plugin_digest(name)]), query_prompt or "", passage_prompt or "", None, "")
+        file = plugin_file(name)
+        code = [name.rpartition(":")[2], digest_file(file) if file else None]
+        return ModelCard(name, digest(code), query_prompt or "", passage_prompt or "", None, "")
     folder = _folder_of(name)
     query, passage = _prompts_of(name, folder)
     return ModelCard(

@@ -99,6 +99,8 @@ def _check(document: Document, doc_id: str, parser: str) -> None:
         raise ContractError(f"{parser} returned text of {doc_id!r} that is not NFC with \\n line ends.")
     for span in spans:
         if not 0 <= span.start < span.end <= len(text) or not text[span.start : span.end].strip():
-            raise ContractError(f"{parser} returned a block {span.start}:{span.end} of {doc_id!r} that is blank or outside.")
+            raise ContractError(
+                f"{parser} returned a block {span.start}:{span.end} of {doc_id!r} that is blank or outside."
+            )
     if any(after.start < before.end for before, after in pairwise(spans)):
         raise ContractError(f"{parser} returned blocks of {doc_id!r} that overlap or stand out of order.")

@@ -47,7 +47,7 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def clean(raw: str) -> tuple[str, tuple[str, ...]]:
-    r"""Text in NFC with \n line ends, without U+FEFF, NUL and lone surrogates; a warning where that cost a character."""
+    r"""Text in NFC with \n line ends, without U+FEFF, NUL and lone surrogates; a warning where NUL was lost."""
     text = _LINE_END.sub("\n", raw.replace("\ufeff", ""))
     nuls = text.count("\0")
     warnings = (f"{nuls} NUL characters left out",) if nuls else ()

@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,7 @@ def _open(data: bytes) -> PdfReader:
         raise
     except DependencyError as error:
         raise UnreadableDocument("is encrypted; install the package `cryptography` to read it") from error
-    except Exception as error:  # noqa: BLE001 - a damaged file makes pypdf raise anything
+    except Exception as error:  # a damaged file makes pypdf raise anything
         raise UnreadableDocument(f"is damaged: {_one_line(error)}") from error
     return reader
 
@@ -128,17 +129,13 @@ def _page_text(page: PageObject) -> str:
     collected = _Lines()
     page.extract_text(visitor_text=collected.add)
     lines = [(line.rstrip(), height) for line, height in zip(collected.texts, collected.heights, strict=True)]
-    steps = [upper - lower for (_, upper), (_, lower) in _neighbours(lines) if upper > lower]
+    steps = [upper - lower for (_, upper), (_, lower) in pairwise(lines) if upper > lower]
     usual = median(steps) if steps else 0.0
     parts = [lines[0][0]]
-    for (_, upper), (line, lower) in _neighbours(lines):
+    for (_, upper), (line, lower) in pairwise(lines):
         gap = bool(line) and 0 < usual * _GAP < upper - lower and not _goes_on(parts[-1], line)
         parts.append(f"\n{line}" if gap else line)
     return _BLANK_LINES.sub("\n\n", "\n".join(parts)).strip()
-
-
-def _neighbours(lines: list[tuple[str, float]]) -> Iterator[tuple[tuple[str, float], tuple[str, float]]]:
-    return zip(lines, lines[1:], strict=False)
 
 
 def _goes_on(line: str, following: str) -> bool:

@@ -58,36 +58,48 @@ class PypdfParser:
             reader = _open(data)
             pages, failed = _read_pages(reader)
             pages.append(_form_values(reader, "\n".join(pages)))
-        text, cleaned = clean("\n\n".join(page for page in pages if page))
-        text = join_broken_words(_LIGATURE.sub(lambda sign: unicodedata.normalize("NFKC", sign.group()), text))
+        drawn = "\n\n".join(page for page in pages if page)
+        text, cleaned = clean(_LIGATURE.sub(lambda sign: unicodedata.normalize("NFKC", sign.group()), drawn))
+        text = join_broken_words(text)
         warnings = (*failed, *_without_text(pages[:-1], text), *cleaned, *_summary(remarks))
         return Document(doc_id, text, paragraphs(text), warnings)
 
 
 def join_broken_words(text: str) -> str:
-    """Text with words broken at line ends made whole: `adip-` + `iscing` is adipiscing.
+    """Text with words broken at line ends made whole: `adip-` + `iscing` is adipiscing, `long-` + `term` long-term.
 
-    The rest of the document decides where it can: a word it also writes with the hyphen, or whose parts it also
-    writes as words of their own, is a compound and keeps the hyphen. Broken figures and names with a capital
-    after the hyphen stay as they are.
+    The rest of the document decides: a word it also writes whole was broken to fit the line; one that it also writes
+    with the hyphen, or whose parts it also writes as words of their own, is a compound. Where it shows neither, the
+    word goes with the majority of the document's other breaks (Word breaks at compounds alone, TeX inside words), and
+    is joined if there is none. Figures, and parts that begin with a capital, stay as they are.
     """
-    if not _BROKEN_WORD.search(text):
+    breaks = list(_BROKEN_WORD.finditer(text))
+    if not breaks:
         return text
     known = {word.casefold() for word in _WORD.findall(_BROKEN_WORD.sub(" ", text))}  # a fragment is no word
-    return _BROKEN_WORD.sub(lambda broken: _joined(broken, known), text)
+    shown = [_is_compound(found, known) for found in breaks]
+    in_doubt = shown.count(True) > shown.count(False)
+    return _BROKEN_WORD.sub(lambda found: _mended(found, known, in_doubt), text)
 
 
-def _joined(broken: re.Match[str], known: set[str]) -> str:
-    head, hyphen, tail = broken.groups()
+def _mended(found: re.Match[str], known: set[str], in_doubt: bool) -> str:
+    head, hyphen, tail = found.groups()
     if not tail[0].islower():
-        return broken.group()
-    whole, compound = (head + tail).casefold(), f"{head}-{tail}".casefold()
-    if hyphen == "\u00ad" or (whole in known and compound not in known):
-        return head + tail
-    last = re.split("[-\u2010]", head)[-1].casefold()
-    if compound in known or last != head.casefold() or {last, tail.casefold()} <= known:
-        return f"{head}{hyphen}{tail}"
-    return head + tail
+        return found.group()
+    shown = _is_compound(found, known)
+    keeps = hyphen != "\u00ad" and (in_doubt if shown is None else shown)
+    return f"{head}{hyphen}{tail}" if keeps else head + tail
+
+
+def _is_compound(found: re.Match[str], known: set[str]) -> bool | None:
+    """Whether the hyphen belongs to the word, as far as the document shows it."""
+    head, hyphen, tail = (part.casefold() for part in found.groups())
+    last = re.split("[-\u2010]", head)[-1]
+    if f"{head}-{tail}" in known or last != head:  # one hyphen that stands makes a compound
+        return True
+    if hyphen == "\u00ad" or head + tail in known:
+        return False
+    return True if {head, tail} <= known else None
 
 
 def _open(data: bytes) -> PdfReader:

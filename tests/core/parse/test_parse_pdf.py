@@ -113,6 +113,8 @@ def test_what_pypdf_has_to_say_stands_in_the_warnings_and_not_on_the_console(
         ("a one-to-\nfifteen ratio", "a one-to-fifteen ratio"),
         ("a long-\nterm plan. This term is long", "a long-term plan. This term is long"),
         ("the pro-\ngram. Our program", "the program. Our program"),
+        ("long-\nterm and customer-\nfacing. This term is long", "long-term and customer-facing. This term is long"),
+        ("the pro-\ngram is use-\nful. Our program", "the program is useful. Our program"),
         ("pages 10-\n12", "pages 10-\n12"),
         ("COVID-\n19", "COVID-\n19"),
         ("Baden-\nBaden", "Baden-\nBaden"),

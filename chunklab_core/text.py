@@ -39,7 +39,7 @@ _GRAPHEME = regex.compile(r"\X")
 
 
 def fold(text: str) -> str:
-    """Text as it is compared: NFC, presentation and full-width forms as plain letters, no invisible characters, case folded.
+    """Text as it is compared: NFC, presentation and full-width forms as plain letters, nothing invisible, case folded.
 
     Never NFKC: that would read 10\u00b2 as 102.
     """

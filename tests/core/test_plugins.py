@@ -1,0 +1,61 @@
+from pathlib import Path
+
+import pytest
+
+from chunklab_core.errors import ConfigError
+from chunklab_core.plugins import load_plugin, plugin_file
+
+BY_LINE = """
+from __future__ import annotations
+from dataclasses import dataclass
+
+@dataclass(frozen=True, slots=True)
+class ByLine:
+    width: int = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "by_line.py").write_text(BY_LINE)
+    return tmp_path
+
+
+def test_a_class_is_found_in_a_file_beside_the_configuration(folder: Path) -> None:
+    assert load_plugin("by_line.py:ByLine", folder)(width=4).width == 4
+    assert load_plugin(f"{folder}/by_line.py:ByLine") is load_plugin("by_line.py:ByLine", folder)
+
+
+def test_a_class_is_found_in_an_installed_package() -> None:
+    assert load_plugin("collections:OrderedDict").__name__ == "OrderedDict"
+
+
+def test_a_changed_file_is_read_anew(folder: Path) -> None:
+    load_plugin("by_line.py:ByLine", folder)
+    (folder / "by_line.py").write_text(BY_LINE.replace("= 3", "= 5"))
+    assert load_plugin("by_line.py:ByLine", folder)().width == 5
+
+
+def test_the_file_of_a_plugin_can_be_asked_for(folder: Path) -> None:
+    assert plugin_file("by_line.py:ByLine", folder) == (folder / "by_line.py").resolve()
+    assert plugin_file("json.decoder:JSONDecoder") is not None
+    assert plugin_file("sys:path") is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("gone.py:ByLine", "there is no file gone.py"),
+        ("by_line.py:ByLin", "defines no 'ByLin'; did you mean 'ByLine'?"),
+        ("no_such_package_here:Thing", "importing no_such_package_here failed: ModuleNotFoundError"),
+        ("broken.py:Thing", "importing broken.py failed: ZeroDivisionError"),
+        (":Thing", "write file.py:Class or package.module:Class"),
+        ("by_line.py:", "write file.py:Class or package.module:Class"),
+    ],
+)
+def test_what_cannot_be_loaded_is_said_in_one_line(folder: Path, reference: str, message: str) -> None:
+    (folder / "broken.py").write_text("1 / 0")
+    with pytest.raises(ConfigError) as caught:
+        load_plugin(reference, folder)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -60,6 +61,14 @@ def questions_from_text(text: str, source: str = "questions") -> tuple[Question,
             "Copy the passages that answer a question into its gold_snippets."
         )
     return tuple(questions)
+
+
+def question_from_mapping(stored: Mapping[str, Any]) -> Question:
+    """A question that was kept as plain JSON types (`dataclasses.asdict`), as it was."""
+    slots = tuple(tuple(wordings) for wordings in stored["slots"])
+    return Question(
+        **{**stored, "slots": slots, "tags": tuple(stored["tags"]), "documents": tuple(stored["documents"])}
+    )
 
 
 def _list_of_questions(yaml_text: YamlText) -> list[Node]:

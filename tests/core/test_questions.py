@@ -1,10 +1,12 @@
+import json
 import unicodedata
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from chunklab_core.errors import ConfigError
-from chunklab_core.questions import load_questions, questions_from_text
+from chunklab_core.questions import load_questions, question_from_mapping, questions_from_text
 from chunklab_core.records import Question
 
 SHARED = Path(__file__).parents[2] / ".." / "shared"
@@ -137,6 +139,12 @@ def test_an_escape_sequence_in_an_id_never_reaches_a_message() -> None:
         one('- id: "\\e[31mred"\n  query: ""\n')
 
     assert "\x1b" not in str(caught.value)
+
+
+def test_a_question_comes_back_from_plain_json() -> None:
+    question = Question("a", "Why?", (("x", "y"), ("z",)), ("short",), ("a.md",), reviewed=True)
+
+    assert question_from_mapping(json.loads(json.dumps(asdict(question)))) == question
 
 
 def test_json_is_yaml_too() -> None:

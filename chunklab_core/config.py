@@ -31,6 +31,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # ---------------------------------------------------------------- records
 
 
+def _without_folder(name: str) -> str:
+    """A name as it was typed, without the folder of an absolute path."""
+    match = _PLUGIN_FILE.match(name)
+    return f"{Path(match['file']).name}:{match['attribute']}" if match and Path(match["file"]).is_absolute() else name
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """A chunker with its parameters and a label.
@@ -559,12 +565,6 @@ def _word(value: Scalar) -> str:
 
 def _shown(value: Scalar) -> Scalar:
     return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
-
-
-def _without_folder(name: str) -> str:
-    """A name as it was typed, without the folder of an absolute path."""
-    match = _PLUGIN_FILE.match(name)
-    return f"{Path(match['file']).name}:{match['attribute']}" if match and Path(match["file"]).is_absolute() else name
 
 
 def _plain(value: object) -> Any:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -45,8 +46,14 @@ def questions_from_text(text: str, source: str = "questions") -> tuple[Question,
     items = _list_of_questions(yaml_text)
     questions, seen = [], dict[str, tuple[int, int]]()
     for number, node in enumerate(items, start=1):
-        question = _Reader(yaml_text, number).question(node)
-        _check_new(question.question_id, number, node, seen, yaml_text)
+        name = _name(number, node)
+        question = _Reader(yaml_text, name).question(node)
+        first = seen.setdefault(question.question_id, (number, line_of(node)))
+        if first[0] != number:
+            raise ConfigError(
+                f"{yaml_text.where(node, name)}: the id is already that of question {first[0]} on line {first[1]}. "
+                "Give each question an id of its own."
+            )
         questions.append(question)
     if not any(question.slots for question in questions):
         raise ConfigError(
@@ -54,6 +61,14 @@ def questions_from_text(text: str, source: str = "questions") -> tuple[Question,
             "Copy the passages that answer a question into its gold_snippets."
         )
     return tuple(questions)
+
+
+def question_from_mapping(stored: Mapping[str, Any]) -> Question:
+    """A question that was kept as plain JSON types (`dataclasses.asdict`), as it was."""
+    slots = tuple(tuple(wordings) for wordings in stored["slots"])
+    return Question(
+        **{**stored, "slots": slots, "tags": tuple(stored["tags"]), "documents": tuple(stored["documents"])}
+    )
 
 
 def _list_of_questions(yaml_text: YamlText) -> list[Node]:
@@ -76,46 +91,32 @@ def _list_of_questions(yaml_text: YamlText) -> list[Node]:
     return yaml_text.items(items)
 
 
-def _check_new(
-    question_id: str, number: int, node: Node, seen: dict[str, tuple[int, int]], yaml_text: YamlText
-) -> None:
-    first = seen.setdefault(question_id, (number, line_of(node)))
-    if first[0] != number:
-        name = f"question {number} ({_quoted(question_id)})"
-        raise ConfigError(
-            f"{yaml_text.where(node, name)}: the id is already that of question {first[0]} on line {first[1]}. "
-            "Give each question an id of its own."
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads one question; knows where it is for messages."""
+    """Reads one question; `name` is how messages call it."""
 
     yaml_text: YamlText
-    number: int
-    question_id: str = ""
+    name: str
 
     def question(self, node: Node) -> Question:
         if not isinstance(node, MappingNode):
             raise self._error(node, f"the question is {_kind(node)}", "Write it as {id, query, gold_snippets}.")
-        named = _Reader(self.yaml_text, self.number, _typed_id(node))
-        values = named._values(node)
+        values = self._values(node)
         for key in ("id", "query"):
             if key not in values:
-                raise named._error(node, f"{key} is missing", f"Write `{key}:` and its text.")
+                raise self._error(node, f"{key} is missing", f"Write `{key}:` and its text.")
         return Question(
-            question_id=named._word(values["id"], "id"),
-            query=named._text(values["query"], "query", "Write its text."),
-            slots=named._slots(values.get("gold_snippets")),
-            tags=named._words(values.get("tags"), "tags"),
-            documents=named._words(values.get("documents"), "documents"),
-            reviewed=named._truth(values.get("reviewed"), "reviewed"),
+            question_id=self._word(values["id"], "id"),
+            query=self._text(values["query"], "query", "Write its text."),
+            slots=self._slots(values.get("gold_snippets")),
+            tags=self._words(values.get("tags"), "tags"),
+            documents=self._words(values.get("documents"), "documents"),
+            reviewed=self._truth(values.get("reviewed"), "reviewed"),
         )
 
     def _values(self, node: MappingNode) -> Mapping[str, Node]:
         values: dict[str, Node] = {}
-        for key, key_node, value_node in self.yaml_text.entries(node, self._name()):
+        for key, key_node, value_node in self.yaml_text.entries(node, self.name):
             if key in _NOT_YET:
                 raise self._error(key_node, f"{key} is not available yet", "Remove it.")
             if key not in _FIELDS:
@@ -131,7 +132,7 @@ class _Reader:
             raise self._error(node, f"gold_snippets is {_kind(node)} and not a list", "Begin each passage with a dash.")
         return tuple(
             self._slot(item, f"slot {at} of gold_snippets")
-            for at, item in enumerate(self.yaml_text.items(node, self._name()), start=1)
+            for at, item in enumerate(self.yaml_text.items(node, self.name), start=1)
         )
 
     def _slot(self, node: Node, what: str) -> tuple[str, ...]:
@@ -139,7 +140,7 @@ class _Reader:
             return (self._text(node, what, _SLOT_ADVICE),)
         if not node.value:
             raise self._error(node, f"{what} is empty", _SLOT_ADVICE)
-        wordings = enumerate(self.yaml_text.items(node, self._name()), start=1)
+        wordings = enumerate(self.yaml_text.items(node, self.name), start=1)
         return tuple(self._text(item, f"wording {at} of {what}", _SLOT_ADVICE) for at, item in wordings)
 
     def _text(self, node: Node, what: str, advice: str) -> str:
@@ -155,7 +156,7 @@ class _Reader:
             raise self._error(node, f"{what} is {_kind(node)} and not text", _TEXT_ADVICE)
         if is_null(node) and node.value:
             raise self._error(node, f"{what} is {node.value}", "Write it in quotes if the word itself is meant.")
-        self.yaml_text.check_scalar(node, self._name())
+        self.yaml_text.check_scalar(node, self.name)
         if not node.value.strip():
             raise self._error(node, f"{what} is empty", advice)
         word: str = node.value
@@ -168,7 +169,7 @@ class _Reader:
             raise self._error(node, f"{what} is {_kind(node)} and not a list", f"Write `{what}: [one, another]`.")
         return tuple(
             self._word(item, f"entry {at} of {what}")
-            for at, item in enumerate(self.yaml_text.items(node, self._name()), start=1)
+            for at, item in enumerate(self.yaml_text.items(node, self.name), start=1)
         )
 
     def _truth(self, node: Node | None, what: str) -> bool:
@@ -179,21 +180,16 @@ class _Reader:
         shown = repr(node.value) if isinstance(node, ScalarNode) else _kind(node)
         raise self._error(node, f"{what} is {shown}", "Write true or false.")
 
-    def _name(self) -> str:
-        return f"question {self.number}" + (f" ({_quoted(self.question_id)})" if self.question_id else "")
-
     def _error(self, node: Node, found: str, advice: str) -> ConfigError:
-        return ConfigError(f"{self.yaml_text.where(node, self._name())}: {found}. {advice}")
+        return ConfigError(f"{self.yaml_text.where(node, self.name)}: {found}. {advice}")
 
 
-def _typed_id(node: MappingNode) -> str:
-    """The id for messages, wherever in the question it stands; empty where there is none."""
-    return next((value.value for key, value in node.value if key.value == "id" and isinstance(value, ScalarNode)), "")
-
-
-def _quoted(question_id: str) -> str:
-    shown = "".join(character if character.isprintable() else "?" for character in question_id[:60])
-    return f'"{shown}"'
+def _name(number: int, node: Node) -> str:
+    """How messages call a question: its number, and its id wherever in the question it stands."""
+    typed = node.value if isinstance(node, MappingNode) else []
+    ids = [value.value for key, value in typed if key.value == "id" and isinstance(value, ScalarNode)]
+    shown = "".join(character if character.isprintable() else "?" for character in "".join(ids[:1])[:60])
+    return f'question {number} ("{shown}")' if shown else f"question {number}"
 
 
 def _kind(node: Node) -> str:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -25,7 +24,8 @@ Value = Scalar | Sequence["Value"] | Mapping[str, "Value"]
 KeyPath = tuple[str | int, ...]
 
 _UNTAGGED = "untagged"
-_KNOWN_TAGS = {_UNTAGGED, *(f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))}
+_TAGS = {ScalarNode: _UNTAGGED, SequenceNode: "tag:yaml.org,2002:seq", MappingNode: "tag:yaml.org,2002:map"}
+_KNOWN_TAGS = {*_TAGS.values(), "tag:yaml.org,2002:str"}
 _MAX_DEPTH = 40
 _NULL = re.compile(r"(?:null|Null|NULL|~|)\Z")
 _TRUTH = {word: word[0] in "tT" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
@@ -37,6 +37,8 @@ _GLUED_COMMENT = re.compile(r"[ \t]+#[^\s#!]")
 _ADVICE = (
     ("mapping values are not allowed", "A text that holds a colon followed by a blank must stand in quotes."),
     ("cannot start any token", "Indent with blanks, not tabs; put a text that begins with a special sign in quotes."),
+    ("tab character", "Indent with blanks, not tabs."),
+    ("alphabetic or numeric", "A text that begins with * or & must stand in quotes."),
     ("alias", "A text that begins with * must stand in quotes."),
     ("end of stream", "Close the quotes or brackets that were opened before."),
     ("another document", "Keep one document in the file: remove the line with three dashes."),
@@ -91,13 +93,12 @@ class YamlText:
 
     def compose(self) -> Node | None:
         """The root node, or None for a text without content. Scalars are left as they were typed."""
-        loader = _Loader(self.text)
         try:
-            root = loader.get_single_node()
+            root: Node | None = _Loader(self.text).get_single_node()
         except yaml.YAMLError as error:
             raise ConfigError(_syntax_message(error, self)) from None
-        finally:
-            loader.dispose()
+        except RecursionError:
+            raise ConfigError(f"{self.source}: values lie too deep to be read. Write them flat.") from None
         return root
 
     def where(self, node: Node, name: str = "") -> str:
@@ -157,8 +158,9 @@ def line_of(node: Node) -> int:
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """The parser alone: no scalar is resolved, so a tag that is not `untagged` was typed."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, list[object]]] = {}
-    DEFAULT_SCALAR_TAG = _UNTAGGED
+    def resolve(self, kind: type[Node], *_: object) -> str:
+        """The tag of a node that was typed without one."""
+        return _TAGS[kind]
 
 
 def _is_plain(node: ScalarNode) -> bool:

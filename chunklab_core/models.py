@@ -32,7 +32,7 @@ _BUNDLED_SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-_BACKEND = ("sentence-transformers", "transformers", "torch", "tokenizers")
+BACKEND = ("sentence-transformers", "transformers", "torch", "tokenizers")
 _SHAPING_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.py")
 _OLD_WEIGHTS = "*.bin"
 _PADDING = 16  # a text is padded to the next multiple, so that its vector does not depend on its neighbours
@@ -240,7 +240,7 @@ def _digest_of(folder: Path) -> str:
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
     if not contents:
         raise ConfigError(f"{folder} holds no embedding model: no weights and no configuration were found in it.")
-    return digest(["fp32", contents, {name: version_of(name) for name in _BACKEND}, _PADDING])
+    return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, _PADDING])
 
 
 def _digest_once(path: Path) -> str:

@@ -77,10 +77,24 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--docs", metavar="PATH", help="folder of documents (Markdown, text, PDF, DOCX), or one document")
     add("--questions", metavar="FILE", help="questions with the passages that answer them (YAML)")
     add("--config", metavar="FILE", help="settings (YAML); see docs/configuration.md")
-    add("--set", metavar="KEY=VALUE", action="append", default=[], dest="overrides", help="one setting, as YAML; wins over the file")
+    add(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        dest="overrides",
+        help="one setting, as YAML; wins over the file",
+    )
     add("--compare-retrievers", action="store_true", help="every strategy under dense, bm25 and hybrid")
     add("--out", metavar="DIR", help="folder for report.json [chunklab_report]")
-    add("--refresh", metavar="STAGE", action="append", default=[], choices=sorted(STAGES), help="run a stage again, whatever the cache holds")
+    add(
+        "--refresh",
+        metavar="STAGE",
+        action="append",
+        default=[],
+        choices=sorted(STAGES),
+        help="run a stage again, whatever the cache holds",
+    )
     add("--no-cache", action="store_true", help="reuse nothing and keep nothing")
     add("--cache-dir", metavar="DIR", help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]")
     add("--runner", choices=["threads"], default="threads", help="what the tasks run on [threads]")
@@ -103,10 +117,11 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from chunklab_core.config import load_config
     from chunklab_core.report.console import render
-    from chunklab_core.report.json import report_to_json
     from chunklab_core.report.folder import check_output
+    from chunklab_core.report.json import report_to_json
+
+    from chunklab_core.config import load_config
     from chunklab_core.workbench.door import prepare
     from flows.settings import EvaluationSettings
 

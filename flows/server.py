@@ -32,7 +32,9 @@ def history_kept() -> Iterator[str | None]:
     configured = PREFECT_API_URL.value()
     address = next((url for url in (configured, None if configured else LOCAL) if url and answers(url)), None)
     if configured and not address:
-        _log.warning("The Prefect server %s does not answer; this run's history is kept by a temporary one.", configured)
+        _log.warning(
+            "The Prefect server %s does not answer; this run's history is kept by a temporary one.", configured
+        )
     updates = {
         PREFECT_API_URL: address,
         PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None,
@@ -60,7 +62,9 @@ def wait_until_recorded(flow_run_id: UUID, n_tasks: int) -> bool:
             if client.request("POST", "/task_runs/count", json=ended).json() >= n_tasks:
                 return True
             time.sleep(_ASK_AGAIN_AFTER)
-    _log.warning("Prefect had not recorded all task runs after %.0f seconds; the run itself is whole.", _RECORDED_WITHIN)
+    _log.warning(
+        "Prefect had not recorded all task runs after %.0f seconds; the run itself is whole.", _RECORDED_WITHIN
+    )
     return False
 
 

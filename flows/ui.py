@@ -11,7 +11,9 @@ _PAGES = LOCAL.removesuffix("/api")
 def main() -> int:
     """The status of the command that starts the server; 0 where one runs already."""
     if not answers(LOCAL):
-        status = subprocess.run([sys.executable, "-m", "prefect", "server", "start", "--background"], check=False).returncode
+        status = subprocess.run(
+            [sys.executable, "-m", "prefect", "server", "start", "--background"], check=False
+        ).returncode
         if status:
             return status
     print(  # noqa: T201

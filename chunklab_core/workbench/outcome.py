@@ -33,15 +33,13 @@ from chunklab_core.records import (
 )
 from chunklab_core.score.means import mean_scores
 from chunklab_core.select import MIN_QUESTIONS
-from chunklab_core.store import Ref, Store, stage_of, unpack_json
+from chunklab_core.store import Ref, Store, unpack_json
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
 _TRUNCATED_SHARE = 0.05  # of a strategy's chunks; above it the report warns
 
 
-def make_report(
-    store: Store, inputs: Ref, work: Sequence[Node], todo: Collection[Ref], *, started: datetime
-) -> Report:
+def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collection[Ref], *, started: datetime) -> Report:
     """The report of a run whose nodes are all done.
 
     Args:
@@ -180,9 +178,7 @@ def _health(store: Store, one: Node) -> Health:
     return Health(**{**unpack_json(store.read(one.ref)), "strategy": one.label})
 
 
-def _provenance(
-    run: Mapping[str, Any], work: Sequence[Node], todo: Collection[Ref], started: datetime
-) -> Provenance:
+def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[Ref], started: datetime) -> Provenance:
     made = Counter(one.stage for one in work if one.ref in todo)
     whole = Counter(one.stage for one in work)
     ended = datetime.now(UTC)

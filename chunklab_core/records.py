@@ -5,11 +5,7 @@ Every record is frozen and is defined here once. Shapes of arrays stand beside t
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Mapping, Sequence
-=======
-from collections.abc import Iterable, Iterator, Sequence
->>>>>>> retrieve
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 

@@ -162,7 +162,8 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
         kept_in = Path(settings.cache_dir or default_cache_dir()) / "prefect"
         state = evaluate.with_options(result_storage=kept_in)(settings, return_state=True)
         report: Report = state.result()
-        wait_until_recorded(state.state_details.flow_run_id, n_tasks(report))
+        stages = report.provenance.run.stages
+        wait_until_recorded(state.state_details.flow_run_id, 1 + sum(stage.reused + stage.run for stage in stages))
     return report
 
 

@@ -68,7 +68,7 @@ def _prepare(settings: EvaluationSettings, store: Store) -> Ref:
 
 
 def _with_futures(arguments: Mapping[str, Any], futures: Mapping[Ref, PrefectFuture[Ref]]) -> dict[str, Any]:
-    """Arguments whose references are the futures that make them, so that Prefect knows and shows what waits for what."""
+    """Arguments with references replaced by the futures that make them: so Prefect knows what waits for what."""
 
     def replaced(value: Any) -> Any:
         if isinstance(value, str):

@@ -14,8 +14,15 @@ from chunklab_core.workbench.outcome import make_report
 
 
 @task(task_run_name="report", cache_policy=NO_CACHE)
-def report(inputs: Ref, made: list[Ref], todo: list[Ref], out: str, started: datetime, store: str) -> Report:
-    """What the stages found, as a record and as report.json in the folder `out`. `made` is what it waits for."""
+def report(
+    inputs: Ref,
+    made: list[Ref],  # noqa: ARG001 - what it waits for
+    todo: list[Ref],
+    out: str,
+    started: datetime,
+    store: str,
+) -> Report:
+    """What the stages found, as a record and as report.json in the folder `out`."""
     kept = Store(store)
     found = make_report(kept, inputs, pipeline.nodes(kept, inputs), todo, started=started)
     write_report(found, Path(out))

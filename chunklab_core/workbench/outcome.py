@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,7 +32,7 @@ from chunklab_core.records import (
     StageReuse,
     Warning,
 )
-from chunklab_core.score.means import mean_scores
+from chunklab_core.score import mean_scores
 from chunklab_core.select import MIN_QUESTIONS
 from chunklab_core.store import Ref, Store, unpack_json
 
@@ -167,7 +168,8 @@ def _question_score(stored: Mapping[str, Any]) -> QuestionScore:
 
 
 def _metrics(k: int, scores: Sequence[QuestionScore]) -> MetricsAtK:
-    return mean_scores(k, scores)
+    means = asdict(mean_scores(scores))
+    return MetricsAtK(k, **{name: value for name, value in means.items() if name != "n_questions"})
 
 
 def _retrieved(table: ChunkTable, rows: Sequence[tuple[int, float]]) -> tuple[Retrieved, ...]:
@@ -246,7 +248,7 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
         yield Warning(
             "all_found",
             "warning",
-            "Every cell finds every answer, so these questions cannot tell the cells apart. Ask harder ones, or lower k.",
+            "Every cell finds every answer, so the questions cannot tell them apart. Ask harder ones, or lower k.",
         )
     fuzzy = {
         (each.score.question_id, find.slot, find.expected)
@@ -258,7 +260,7 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
         yield Warning(
             "fuzzy_finds",
             "info",
-            f"{len(fuzzy)} answers were found with small differences in wording; the report lists the words that differ.",
+            f"{len(fuzzy)} answers were found with other wording in places; the report lists the words that differ.",
         )
 
 

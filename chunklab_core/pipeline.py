@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.chunk import chunk_document, make_chunker
+from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_chunks, unpack_spans
 from chunklab_core.config import EvaluationConfig
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, shelf_of, text_keys
 from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
-from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays
+from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
 from chunklab_core.index.dense import build_dense
 from chunklab_core.models import ModelCard, open_embedder
 from chunklab_core.parse import LIBRARIES
@@ -289,11 +290,34 @@ def health_all(
     embedded: Sequence[Ref],
     min_floor_tokens: int,
     max_tokens: int | None,
+    heading_path: bool,
     label: str,
 ) -> Made:
     """What one strategy's chunks are like, whatever is searched for in them."""
     table = ChunkTable(store, chunks)
-    pieces = {card["name"]: (counts, card["max_length"]) for card, counts in (_pieces(store, ref) for ref in embedded)}
+    pieces = dict(_pieces(store, ref) for ref in embedded)
+    parts, first = [], 0
+    for document, of_document in table.of_documents():
+        last = first + len(of_document)
+        part = document_health(
+            document,
+            of_document,
+            min_floor_tokens=min_floor_tokens,
+            max_tokens=max_tokens,
+            heading_path=heading_path,
+            pieces={model: (counts[first:last], limit) for model, (counts, limit) in pieces.items()},
+        )
+        parts.append(part)
+        first = last
+        _tell("health", label, len(parts), len(table.doc_ids))
+    return pack_json(asdict(summarize("", parts))), None
+
+
+def _pieces(store: Store, embedded: Ref) -> tuple[str, tuple[NDArray[np.int32], int | None]]:
+    """By the name of the model: what each chunk costs in its own tokens, and how many of them it reads."""
+    arrays = unpack_arrays(store.read(embedded))
+    model = json.loads(_as_text(arrays["model"]))
+    return model["name"], (arrays["pieces"], model["max_length"])
 
 
 # ---------------------------------------------------------------- embed
@@ -361,6 +385,7 @@ def _retrieve_bm25(store: Store, sources: Sequence[Ref], retriever: Mapping[str,
         k1=retriever["k1"],
         b=retriever["b"],
         depth=retriever["depth"],
+        tokenize=tokenize,
     )
 
 
@@ -545,6 +570,7 @@ def _nodes_of_strategy(
         embedded=[one.ref for one in embedded],
         min_floor_tokens=judged["min_floor_tokens"],
         max_tokens=strategy["max_tokens"],
+        heading_path=strategy["heading_path"],
     )
     searched = _searches(run, label, chunks.ref, [one.ref for one in embedded], asked)
     scored = [

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.chunk import default_params, make_chunker
+from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker
 from chunklab_core.config import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
 from chunklab_core.errors import ConfigError
 from chunklab_core.fingerprint import digest, digest_file
@@ -93,9 +93,13 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
         "target": strategy.target,
         "model_folder": card.folder if card else "",
     }
-    declared = getattr(chunker, "max_tokens", None) or getattr(chunker, "chunk_size", None)
-    shown = {"name": strategy.name, "params": {**defaults, **strategy.shown_params()}}
-    return {"label": strategy.label, "arguments": arguments, "max_tokens": declared, "shown": shown}
+    return {
+        "label": strategy.label,
+        "arguments": arguments,
+        "max_tokens": declared_maximum(chunker),
+        "heading_path": bears_path(chunker),
+        "shown": {**defaults, **strategy.shown_params()},
+    }
 
 
 def _strategy_model(params: Mapping[str, Any]) -> ModelCard | None:

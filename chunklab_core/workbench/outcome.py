@@ -33,7 +33,7 @@ from chunklab_core.records import (
     Warning,
 )
 from chunklab_core.score import mean_scores
-from chunklab_core.select import MIN_QUESTIONS
+from chunklab_core.select.reasons import FEW_QUESTIONS
 from chunklab_core.store import Ref, Store, unpack_json
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
@@ -138,7 +138,7 @@ class _Results:
         return Cell(
             cell=name,
             strategy=label,
-            params=tuple(sorted(strategy["shown"]["params"].items())),
+            params=tuple(sorted(strategy["shown"].items())),
             retriever=retriever,
             model=None if retriever == "bm25" else self._run["model"]["model"]["name"],
             reranker=None,
@@ -238,11 +238,11 @@ def _warnings(
 
 def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
     n_scored = len(cells[0].per_question)
-    if n_scored < MIN_QUESTIONS:
+    if n_scored < FEW_QUESTIONS:
         yield Warning(
             "few_questions",
             "warning",
-            f"Only {n_scored} scored questions; below {MIN_QUESTIONS} no winner is named, and every figure is coarse.",
+            f"Only {n_scored} scored questions; below {FEW_QUESTIONS} no winner is named, and every figure is coarse.",
         )
     if all(cell.recall_at_k == 1.0 for cell in cells):
         yield Warning(

@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -32,7 +32,7 @@ _BUNDLED_SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-_BACKEND = ("sentence-transformers", "transformers", "torch", "tokenizers")
+BACKEND = ("sentence-transformers", "transformers", "torch", "tokenizers")
 _SHAPING_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.py")
 _OLD_WEIGHTS = "*.bin"
 _PADDING = 16  # a text is padded to the next multiple, so that its vector does not depend on its neighbours
@@ -63,17 +63,17 @@ class ModelCard:
     Attributes:
         name: as the user wrote it.
         digest: SHA-256 over all that shapes a vector: weights, tokenizer, pooling, maximum length, library versions.
-        query_prompt, passage_prompt: put before every query and every passage.
         max_length: pieces of the model's own tokenizer that it reads, special pieces included; None where unknown.
         folder: where its files lie; empty for a plug-in.
+        query_prompt, passage_prompt: put before every query and every passage by whoever sends them.
     """
 
     name: str
     digest: str
-    query_prompt: str
-    passage_prompt: str
     max_length: int | None
     folder: str
+    query_prompt: str = ""
+    passage_prompt: str = ""
 
 
 def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: str | None = None) -> ModelCard:
@@ -87,7 +87,7 @@ def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: st
     if is_plugin(name):
         file = plugin_file(name)
         code = [name.rpartition(":")[2], digest_file(file) if file else None]
-        return ModelCard(name, digest(code), query_prompt or "", passage_prompt or "", None, "")
+        return ModelCard(name, digest(code), None, "", query_prompt or "", passage_prompt or "")
     folder = _folder_of(name)
     query, passage = _prompts_of(name, folder)
     return ModelCard(
@@ -102,7 +102,7 @@ def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: st
 
 def bundled_embedder() -> Embedder:
     """The bundled model, ready to be called with texts."""
-    return open_embedder(model_card(BUNDLED))
+    return open_embedder(replace(model_card(BUNDLED), query_prompt="", passage_prompt=""))
 
 
 @lru_cache(maxsize=4)
@@ -226,7 +226,7 @@ def _folder_from_hub(name: str) -> Path:
         _log.info("looking for embedding model %s on the hub", name)
     try:
         return Path(snapshot_download(name, allow_patterns=patterns, ignore_patterns=unused))
-    except Exception as error:  # noqa: BLE001 - the hub's client raises errors of its own, of requests and of the system
+    except Exception as error:
         raise ConfigError(
             f"Embedding model {name!r} is neither a folder here nor to be had from the model hub "
             f"({_first_line(error)}). Check the name and the network, or use the bundled {BUNDLED}."
@@ -240,7 +240,7 @@ def _digest_of(folder: Path) -> str:
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
     if not contents:
         raise ConfigError(f"{folder} holds no embedding model: no weights and no configuration were found in it.")
-    return digest(["fp32", contents, {name: version_of(name) for name in _BACKEND}, _PADDING])
+    return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, _PADDING])
 
 
 def _digest_once(path: Path) -> str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache, partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +21,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.chunk import chunk_document, make_chunker
-from chunklab_core.chunk.health import HealthTally
-from chunklab_core.chunk.stored import pack_chunks, unpack_chunks
+from chunklab_core.chunk.stored import pack_chunks, unpack_chunks, unpack_spans
+from chunklab_core.config import EvaluationConfig
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, shelf_of, text_keys
 from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
-from chunklab_core.index.bm25 import Bm25Index, build_bm25, from_arrays, to_arrays
+from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays
 from chunklab_core.index.dense import build_dense
-from chunklab_core.models import card_from_mapping, open_embedder
-from chunklab_core.parse import LIBRARIES, parse_bytes
-from chunklab_core.parse.stored import pack_document, unpack_document
+from chunklab_core.models import ModelCard, open_embedder
+from chunklab_core.parse import LIBRARIES
+from chunklab_core.parse.files import parse_files
+from chunklab_core.parse.folder import SourceFile
+from chunklab_core.parse.stored import unpack_document
 from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import Chunk, Document, Question, Ranking
+from chunklab_core.records import Chunk, Document, EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
-from chunklab_core.select import ci95, select_winner
-from chunklab_core.store import Items, Ref, Store, pack_arrays, pack_json, stage_of, unpack_arrays, unpack_json
+from chunklab_core.score.balanced import balanced
+from chunklab_core.score.gold import find_gold
+from chunklab_core.score.normalize import Passage, normalize_chunk
+from chunklab_core.select import select_winner
+from chunklab_core.select.bootstrap import ci95
+from chunklab_core.select.wilson import ci95_wilson
+from chunklab_core.store import (
+    Items,
+    Ref,
+    Store,
+    default_cache_dir,
+    pack_arrays,
+    pack_json,
+    stage_of,
+    unpack_arrays,
+    unpack_json,
+)
+from chunklab_core.text import figures_near
+from chunklab_core.tokens import count_tokens
 
 _DOCUMENTS_TOGETHER = 100  # read from the store at once
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
+_PASSAGES_KEPT = 4_096  # chunks made ready for matching
 
 _progress = logging.getLogger("chunklab_core.progress")
 
@@ -198,10 +220,11 @@ def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str) -> Em
     """An embedder whose vectors come from the store where it has them; None for a strategy without a model."""
     if model is None:
         return None
-    embedder = open_embedder(ModelCard(**model, folder=folder))
+    known = {name: value for name, value in model.items() if name != "prompt"}
+    embedder = open_embedder(ModelCard(**known, folder=folder))
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        sent = [embedder.card.passage_prompt + text for text in texts]
+        sent = [model["prompt"] + text for text in texts]
         embed_texts(sent, embedder, store)
         return load_vectors(text_keys(sent), embedder.card.digest, store)
 
@@ -269,34 +292,34 @@ def health_all(
     label: str,
 ) -> Made:
     """What one strategy's chunks are like, whatever is searched for in them."""
-    ...
+    table = ChunkTable(store, chunks)
+    pieces = {card["name"]: (counts, card["max_length"]) for card, counts in (_pieces(store, ref) for ref in embedded)}
 
 
 # ---------------------------------------------------------------- embed
 
 
-def embed_all(store: Store, *, texts: Ref, model: Mapping[str, Any], model_folder: str, label: str) -> Made:
+def embed_all(
+    store: Store, *, texts: Ref, model: Mapping[str, Any], prompt: str, model_folder: str, label: str
+) -> Made:
     """A vector for every chunk of a strategy, or for every question; only texts never seen reach the model."""
     embedder = open_embedder(ModelCard(**model, folder=model_folder))
-    if stage_of(texts) == "queries":
-        source, prompt = iter(unpack_json(store.read(texts))), embedder.card.query_prompt
-    else:
-        source, prompt = ChunkTable(store, texts).texts(), embedder.card.passage_prompt
+    asked = stage_of(texts) == "queries"
+    source = iter(unpack_json(store.read(texts))) if asked else ChunkTable(store, texts).texts()
     keys: list[bytes] = []
     for batch in _batches(source, _TEXTS_TOGETHER):
         sent = [prompt + text for text in batch]
         embed_texts(sent, embedder, store, partial(_tell, "embed", label))
         keys += text_keys(sent)
     pieces = load_pieces(keys, embedder.card.digest, store)
-    return pack_arrays({"pieces": pieces, "model": _as_array(embedder.card.digest)}), Items(
-        shelf_of(embedder.card.digest), tuple(keys)
-    )
+    arrays = {"pieces": pieces, "model": _as_array(json.dumps(model))}
+    return pack_arrays(arrays), Items(shelf_of(embedder.card.digest), tuple(keys))
 
 
 def _load_matrix(store: Store, embedded: Ref) -> NDArray[np.float32]:
     """The vectors that an embed node speaks of: shape (texts, dim), float32, as the model gave them."""
-    model_digest = _as_text(unpack_arrays(store.read(embedded))["model"])
-    return load_vectors(store.items_of(embedded), model_digest, store)
+    model = json.loads(_as_text(unpack_arrays(store.read(embedded))["model"]))
+    return load_vectors(store.items_of(embedded), model["digest"], store)
 
 
 # ---------------------------------------------------------------- index and retrieve
@@ -315,11 +338,13 @@ def retrieve_all(store: Store, *, sources: Sequence[Ref], retriever: Mapping[str
     _tell("retrieve", label, 0, 1)
     rankings = _RETRIEVERS[retriever["name"]](store, sources, retriever)
     bounds = np.cumsum([0, *(len(ranking.rows) for ranking in rankings)])
-    return pack_arrays({
-        "bounds": bounds,
-        "rows": np.concatenate([np.zeros(0, np.int64), *(ranking.rows for ranking in rankings)]),
-        "scores": np.concatenate([np.zeros(0), *(ranking.scores for ranking in rankings)]),
-    }), None
+    return pack_arrays(
+        {
+            "bounds": bounds,
+            "rows": np.concatenate([np.zeros(0, np.int64), *(ranking.rows for ranking in rankings)]),
+            "scores": np.concatenate([np.zeros(0), *(ranking.scores for ranking in rankings)]),
+        }
+    ), None
 
 
 def _retrieve_dense(store: Store, sources: Sequence[Ref], retriever: Mapping[str, Any]) -> list[Ranking]:
@@ -363,6 +388,68 @@ def load_rankings(store: Store, retrieved: Ref) -> list[Ranking]:
 
 
 # ---------------------------------------------------------------- score and select
+
+
+def score_all(
+    store: Store,
+    *,
+    retrieved: Ref,
+    chunks: Ref,
+    questions: Ref,
+    top_k: Sequence[int],
+    fuzzy_threshold: float,
+    label: str,
+) -> Made:
+    """How much of the gold one cell's answers hold, question by question and for every k."""
+    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(questions))]
+    rankings = load_rankings(store, retrieved)
+    table = ChunkTable(store, chunks)
+    passage = lru_cache(maxsize=_PASSAGES_KEPT)(partial(_passage, table))
+    sweep: list[list[QuestionScore]] = [[] for _ in top_k]
+    for done, (question, ranking) in enumerate(zip(asked, rankings, strict=True)):
+        _tell("score", label, done, len(asked))
+        rows = ranking.rows[: max(top_k)].tolist()
+        found, passages = [table.at(row)[1] for row in rows], [passage(row) for row in rows]
+        finds = find_gold(question, found, passages, fuzzy_threshold)
+        for scores, k in zip(sweep, top_k, strict=True):
+            scores.append(score_question(question, found, finds, k, count_tokens=count_tokens))
+    _tell("score", label, len(asked), len(asked))
+    by_k = [{"k": k, "questions": [asdict(s) for s in scores]} for k, scores in zip(top_k, sweep, strict=True)]
+    judged = [
+        [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
+        for ranking in rankings
+    ]
+    return pack_json({"by_k": by_k, "retrieved": judged}), None
+
+
+def _passage(table: ChunkTable, row: int) -> Passage:
+    document, chunk = table.at(row)
+    return normalize_chunk(chunk, figures_near(document.text, chunk.span.start, chunk.span.end))
+
+
+def select_all(
+    store: Store, *, scores: Sequence[Ref], balanced_lambda: float, seed: int, resamples: int, label: str
+) -> Made:
+    """What the evidence says about all cells: the verdict, and what each costs."""
+    _tell("select", label, 0, 1)
+    judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
+    recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
+    tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
+    names = [f"{{{index}}}" for index in range(len(scores))]
+    verdict = select_winner(recall, tokens=tokens, balanced_lambda=balanced_lambda, seed=seed, names=names)
+    means, costs = recall.mean(axis=1), tokens.mean(axis=1)
+    in_play = np.isin(np.arange(len(scores)), verdict.in_play)
+    priced_in_play = balanced(means, costs, balanced_lambda, in_play)
+    said = {
+        "verdict": asdict(verdict),
+        "balanced": balanced(means, costs, balanced_lambda).tolist(),
+        "balanced_in_play": [
+            value if there else None for value, there in zip(priced_in_play.tolist(), in_play, strict=True)
+        ],
+        "ci95": [ci95(cell, resamples, seed) for cell in recall],
+        "ci95_wilson": [ci95_wilson(cell) for cell in recall],
+    }
+    return pack_json(said), None
 
 
 # ---------------------------------------------------------------- keys and batches
@@ -431,7 +518,8 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
     run = unpack_json(store.read(inputs))
     settings = run["settings"]
     parsed = node("parse", "documents", corpus=run["corpus"], pdf=settings["parse"]["pdf"], folder=run["folder"])
-    asked = [node("embed", "questions", texts=run["queries"], **run["model"])] if run["model"] else []
+    model = run["model"]
+    asked = [node("embed", "questions", texts=run["queries"], prompt=run["prompts"][0], **model)] if model else []
     made, scores = [parsed, *asked], []
     for strategy in run["strategies"]:
         of_strategy = _nodes_of_strategy(run, strategy, parsed.ref, [one.ref for one in asked])
@@ -448,7 +536,8 @@ def _nodes_of_strategy(
     """From the chunks of one strategy to the scores of its cells."""
     label, judged = strategy["label"], run["settings"]["eval"]
     chunks = node("chunk", label, documents=documents, **strategy["arguments"])
-    embedded = [node("embed", label, texts=chunks.ref, **run["model"])] if run["model"] else []
+    model = run["model"]
+    embedded = [node("embed", label, texts=chunks.ref, prompt=run["prompts"][1], **model)] if model else []
     health = node(
         "health",
         label,
@@ -524,13 +613,14 @@ def evaluate(
     from chunklab_core.workbench.door import prepare
     from chunklab_core.workbench.outcome import make_report
 
+    started = datetime.now(UTC)
     store = Store(cache or default_cache_dir())
     inputs = prepare(docs, questions, config, store)
     work = nodes(store, inputs)
     todo = nodes_to_run(store, work)
     for one in work:
         run_stage(one.stage, store, **one.arguments)
-    return make_report(store, inputs, work, todo)
+    return make_report(store, inputs, work, todo, started=started)
 
 
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:

@@ -5,7 +5,7 @@ Every record is frozen and is defined here once. Shapes of arrays stand beside t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -103,6 +103,17 @@ class EmbedTexts(Protocol):
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (texts, dim), float32, unit rows (or a zero row)."""
+        ...
+
+
+# ---------------------------------------------------------------- index
+
+
+class KeywordIndex(Protocol):
+    """Scores every chunk for questions given as terms; how the keyword search gets its index."""
+
+    def scores(self, questions: Iterable[Sequence[str]], *, k1: float, b: float) -> Iterator[NDArray[np.float64]]:
+        """Per question, shape (chunks,), float64: above 0 where a chunk shares a term with it, else 0."""
         ...
 
 

@@ -143,14 +143,18 @@ class Store:
     def get_items(self, shelf: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The items of a shelf that are there and whole, by key; the others are left out."""
         wanted = list(dict.fromkeys(keys))
-        return self._on_shelf(shelf, lambda rows: dict(row for part in _in_parts(wanted) for row in _lookup(rows, part).items()))
+        return self._on_shelf(
+            shelf, lambda rows: dict(row for part in _in_parts(wanted) for row in _lookup(rows, part).items())
+        )
 
     def missing_items(self, shelf: str, keys: Sequence[bytes]) -> list[bytes]:
         """Those of the keys, in their order and each once, whose items are not there or not whole."""
         wanted = list(dict.fromkeys(keys))
 
         def check(rows: sqlite3.Connection) -> list[bytes]:
-            return [key for part in _in_parts(wanted) for found in [_lookup(rows, part)] for key in part if key not in found]
+            return [
+                key for part in _in_parts(wanted) for found in [_lookup(rows, part)] for key in part if key not in found
+            ]
 
         return self._on_shelf(shelf, check)
 

@@ -35,6 +35,7 @@ _FIGURE = regex.compile(
     regex.VERBOSE | regex.VERSION1,
 )
 _HAS_NUMBER = regex.compile(r"\p{N}")
+_NEAR = 256  # characters on either side
 _GRAPHEME = regex.compile(r"\X")
 
 
@@ -56,6 +57,15 @@ def figure_spans(text: str) -> list[tuple[int, int]]:
     if not _HAS_NUMBER.search(text):
         return []
     return [match.span() for match in _FIGURE.finditer(text)]
+
+
+def figures_near(text: str, *places: int) -> list[tuple[int, int]]:
+    """The figures around some places of a text, without looking at the rest of it; a very long one in part."""
+    found: set[tuple[int, int]] = set()
+    for at in places:
+        start = max(0, at - _NEAR)
+        found |= {(start + first, start + last) for first, last in figure_spans(text[start : at + _NEAR])}
+    return sorted(found)
 
 
 def grapheme_starts(text: str) -> list[int]:

@@ -7,10 +7,15 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
 from chunklab_core.store import Store, default_cache_dir
+
+if TYPE_CHECKING:
+    from chunklab_core.records import Report
+    from flows.settings import EvaluationSettings
 
 _EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
 _DONE, _UNUSABLE, _STOPPED = 0, 2, 130
@@ -72,10 +77,24 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--docs", metavar="PATH", help="folder of documents (Markdown, text, PDF, DOCX), or one document")
     add("--questions", metavar="FILE", help="questions with the passages that answer them (YAML)")
     add("--config", metavar="FILE", help="settings (YAML); see docs/configuration.md")
-    add("--set", metavar="KEY=VALUE", action="append", default=[], dest="overrides", help="one setting, as YAML; wins over the file")
+    add(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        dest="overrides",
+        help="one setting, as YAML; wins over the file",
+    )
     add("--compare-retrievers", action="store_true", help="every strategy under dense, bm25 and hybrid")
     add("--out", metavar="DIR", help="folder for report.json [chunklab_report]")
-    add("--refresh", metavar="STAGE", action="append", default=[], choices=sorted(STAGES), help="run a stage again, whatever the cache holds")
+    add(
+        "--refresh",
+        metavar="STAGE",
+        action="append",
+        default=[],
+        choices=sorted(STAGES),
+        help="run a stage again, whatever the cache holds",
+    )
     add("--no-cache", action="store_true", help="reuse nothing and keep nothing")
     add("--cache-dir", metavar="DIR", help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]")
     add("--runner", choices=["threads"], default="threads", help="what the tasks run on [threads]")
@@ -98,10 +117,13 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from chunklab_core.config import load_config
     from chunklab_core.report.console import render
+    from chunklab_core.report.folder import check_output
     from chunklab_core.report.json import report_to_json
+
+    from chunklab_core.config import load_config
     from chunklab_core.workbench.door import prepare
+    from flows.settings import EvaluationSettings
 
     docs, questions = _inputs(options)
     overrides = list(options.overrides)
@@ -112,21 +134,37 @@ def _evaluate(options: argparse.Namespace) -> None:
     check_output(out)
     with _cache_folder(options) as cache:
         prepared = prepare(docs, questions, config, Store(cache))
-        report = _run_flow(options, docs, questions, overrides, out, cache, prepared)
+        settings = EvaluationSettings(
+            docs=str(docs),
+            questions=str(questions),
+            config=options.config,
+            overrides=overrides,
+            out=str(out),
+            refresh=options.refresh,
+            cache_dir=str(cache),
+            prepared=prepared,
+        )
+        report = _run_flow(options, settings)
     if options.json:
         print(report_to_json(report), end="")  # noqa: T201
     elif not options.quiet:
         print(render(report, out / "report.json"))  # noqa: T201
 
 
-def _run_flow(options, docs, questions, overrides, out, cache, prepared):
+def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "Report":
+    """Runs the flow with its history kept; an error of the flow comes out as it was raised inside."""
     from flows.progress import progress_shown
     from flows.server import history_kept, wait_until_recorded
 
-    with history_kept(), progress_shown(options.quiet):
+    with progress_shown(options.quiet), history_kept():
         from flows.evaluate import evaluate
-        from flows.settings import EvaluationSettings
-        ...
+
+        kept_in = Path(settings.cache_dir or default_cache_dir()) / "prefect"
+        state = evaluate.with_options(result_storage=kept_in)(settings, return_state=True)
+        report: Report = state.result()
+        stages = report.provenance.run.stages
+        wait_until_recorded(state.state_details.flow_run_id, 1 + sum(stage.reused + stage.run for stage in stages))
+    return report
 
 
 def _inputs(options: argparse.Namespace) -> tuple[Path, Path]:

@@ -16,7 +16,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from chunklab_core import pipeline
 from chunklab_core.config import load_config
 from chunklab_core.records import Report
-from chunklab_core.store import Ref, Store, default_cache_dir
+from chunklab_core.store import Ref, Store, default_cache_dir, unpack_json
 from chunklab_core.workbench.door import prepare
 from flows.settings import EvaluationSettings
 from tasks.chunk import chunk
@@ -57,9 +57,9 @@ def evaluate(settings: EvaluationSettings) -> Report:
         arguments = _with_futures(one.arguments, futures)
         task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo)
         futures[one.ref] = task.submit(**arguments, store=str(store.root))
-    made = [futures[one.ref].result() for one in work]
-    out = settings.out or pipeline.output_folder(store, inputs)
-    return report(inputs, made, reused=sorted(set(made) - todo), out=out, started=started, store=str(store.root))
+    out = settings.out or unpack_json(store.read(inputs))["output"]
+    made = list(futures.values())
+    return report.submit(inputs, made, sorted(todo), out, started, store=str(store.root)).result()
 
 
 def _prepare(settings: EvaluationSettings, store: Store) -> Ref:
@@ -68,7 +68,7 @@ def _prepare(settings: EvaluationSettings, store: Store) -> Ref:
 
 
 def _with_futures(arguments: Mapping[str, Any], futures: Mapping[Ref, PrefectFuture[Ref]]) -> dict[str, Any]:
-    """Arguments whose references are the futures that make them, so that Prefect knows and shows what waits for what."""
+    """Arguments with references replaced by the futures that make them: so Prefect knows what waits for what."""
 
     def replaced(value: Any) -> Any:
         if isinstance(value, str):

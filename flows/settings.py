@@ -13,7 +13,9 @@ class EvaluationSettings(BaseModel):
     docs: str = Field("examples/first_run/docs", description="Folder of documents, or one document.")
     questions: str = Field("examples/first_run/questions.yaml", description="Questions file, see docs/questions.md.")
     config: str | None = Field(None, description="Settings file; the defaults where it is empty.")
-    overrides: list[str] = Field(default_factory=list, description="Settings that win over the file: section.key=VALUE.")
+    overrides: list[str] = Field(
+        default_factory=list, description="Settings that win over the file: section.key=VALUE."
+    )
     out: str | None = Field(None, description="Folder for the report; the settings' output.dir where it is empty.")
     refresh: list[str] = Field(default_factory=list, description="Stages to run again, whatever the cache holds.")
     cache_dir: str | None = Field(None, description="Folder of the cache; the system's cache folder where it is empty.")

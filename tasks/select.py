@@ -10,4 +10,12 @@ from tasks.caching import cached_by_content
 @task(task_run_name="select {label}", **cached_by_content("select"))
 def select(scores: list[Ref], balanced_lambda: float, seed: int, resamples: int, label: str, store: str) -> Ref:
     """What the evidence says about all cells. See `chunklab_core.pipeline.select_all`."""
-    return pipeline.run_stage("select", Store(store), scores=scores, balanced_lambda=balanced_lambda, seed=seed, resamples=resamples, label=label)
+    return pipeline.run_stage(
+        "select",
+        Store(store),
+        scores=scores,
+        balanced_lambda=balanced_lambda,
+        seed=seed,
+        resamples=resamples,
+        label=label,
+    )

@@ -60,10 +60,7 @@ def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDAr
     Raises:
         KeyError: a vector is missing; `embed_texts` makes it.
     """
-    parts = [
-        np.stack([_unpack(found[key])[1] for key in part])
-        for part, found in _stored(keys, model_digest, store)
-    ]
+    parts = [np.stack([_unpack(found[key])[1] for key in part]) for part, found in _stored(keys, model_digest, store)]
     return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
 

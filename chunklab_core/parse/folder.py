@@ -23,9 +23,7 @@ class SourceFile:
     n_bytes: int
 
 
-def list_documents(
-    docs: Path, is_supported: Callable[[str], bool]
-) -> tuple[Path, list[SourceFile], list[SkippedFile]]:
+def list_documents(docs: Path, is_supported: Callable[[str], bool]) -> tuple[Path, list[SourceFile], list[SkippedFile]]:
     """The folder, its readable documents in the order of their ids, and the files that were left out and why.
 
     `docs` may be a single file; its folder is then the folder, and no other file is looked at.

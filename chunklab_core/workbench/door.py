@@ -45,7 +45,6 @@ def prepare(
     folder, files, skipped = list_documents(Path(docs), is_supported)
     _check_documents(asked, [file.doc_id for file in files])
     scored = [question for question in asked if question.slots]
-    needs_model = any(retriever in _NEED_A_MODEL for retriever in settings.retrieval.retrievers)
     store.check_writable()
     inputs = {
         "corpus": _keep(store, "corpus", [asdict(file) for file in files]),
@@ -56,7 +55,7 @@ def prepare(
         "skipped": [asdict(file) for file in skipped],
         "settings": to_mapping(settings),
         "output": settings.output.dir,
-        "model": _model(settings) if needs_model else None,
+        **_model_of_run(settings),
         "retrievers": list(settings.retrieval.retrievers),
         "strategies": strategies,
     }
@@ -89,7 +88,7 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
             "name": strategy.target.rpartition(":")[2],
             "params": params,
             "plugin": _plugin_digest(strategy.target),
-            "model": _without_folder(card) if card else None,
+            "model": {**_identity(card), "prompt": card.passage_prompt} if card else None,
         },
         "target": strategy.target,
         "model_folder": card.folder if card else "",
@@ -114,15 +113,19 @@ def _plugin_digest(target: str) -> str | None:
     return digest_file(file) if file else None
 
 
-def _model(settings: EvaluationConfig) -> dict[str, Any]:
+def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:
+    """The embedding model of the run with its two prompts; nothing where no retriever needs one."""
+    if not any(retriever in _NEED_A_MODEL for retriever in settings.retrieval.retrievers):
+        return {"model": None, "prompts": None}
     wanted = settings.embedding
     card = model_card(wanted.model, query_prompt=wanted.query_prompt, passage_prompt=wanted.passage_prompt)
-    return {"model": _without_folder(card), "model_folder": card.folder}
+    model = {"model": _identity(card), "model_folder": card.folder}
+    return {"model": model, "prompts": [card.query_prompt, card.passage_prompt]}
 
 
-def _without_folder(card: ModelCard) -> dict[str, Any]:
-    """A model as keys know it: what it is, not where it lies."""
-    return {name: value for name, value in asdict(card).items() if name != "folder"}
+def _identity(card: ModelCard) -> dict[str, Any]:
+    """A model as keys know it: what it is, not where it lies or what is put before its texts."""
+    return {"name": card.name, "digest": card.digest, "max_length": card.max_length}
 
 
 def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str]) -> None:

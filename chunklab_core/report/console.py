@@ -76,8 +76,7 @@ def _headline(report: Report) -> Text:
     scored = report.n_questions - len(report.unscored)
     parts = [
         _count(len(report.cells), "cell"),
-        _count(scored, "scored question")
-        + (f" ({len(report.unscored)} without gold left out)" if report.unscored else ""),
+        _count(scored, "scored question") + (f" ({len(report.unscored)} without gold)" if report.unscored else ""),
         _count(len(report.documents), "document") + (f" ({len(report.skipped)} skipped)" if report.skipped else ""),
         f"ranked by {report.ranking_metric} at k = {report.top_k}",
     ]
@@ -118,7 +117,7 @@ def _cell_columns(report: Report) -> list[_Column]:
 
     return [
         column(f"recall@{k}", 0, lambda cell: _share(cell.recall_at_k)),
-        column("95% interval", 3, lambda cell: _interval(cell.ci95)),
+        column("95% CI", 3, lambda cell: _interval(cell.ci95)),
         column("hit", 5, lambda cell: _share(cell.hit_rate_at_k)),
         column("MRR", 4, lambda cell: _share(cell.mrr)),
         column("prec", 6, lambda cell: _share(cell.precision_at_k)),
@@ -225,18 +224,16 @@ def _standing(report: Report) -> str:
 def _warnings(report: Report) -> Iterator[Text]:
     ordered = sorted(report.warnings, key=lambda warning: _SEVERITIES.index(warning.severity))
     for warning in ordered[:_WARNINGS_SHOWN]:
-        where = f"{as_data(warning.where)}: " if warning.where else ""
-        yield Text(
-            f"{warning.severity.capitalize()}: {where}{as_data(warning.message)}", style=_STYLES[warning.severity]
-        )
+        yield Text(f"{warning.severity.capitalize()}: {as_data(warning.message)}", style=_STYLES[warning.severity])
     if len(ordered) > _WARNINGS_SHOWN:
         yield Text(f"and {_count(len(ordered) - _WARNINGS_SHOWN, 'more warning')} in report.json.")
 
 
 def _reuse(report: Report) -> Text:
     run = report.provenance.run
-    stages = ", ".join(f"{as_data(entry.stage)} {entry.reused}/{entry.run}" for entry in run.stages)
-    return Text(f"Reused/run: {stages}; {run.wall_seconds:,.1f} s.")
+    stages = ", ".join(f"{as_data(entry.stage)} {entry.reused}/{entry.reused + entry.run}" for entry in run.stages)
+    reused, made = sum(entry.reused for entry in run.stages), sum(entry.run for entry in run.stages)
+    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {run.wall_seconds:,.1f} s.")
 
 
 def _names(names: Sequence[str]) -> str:
@@ -249,7 +246,7 @@ def _share(share: float | None) -> str:
 
 
 def _interval(bounds: Iterable[float]) -> str:
-    return "-".join(f"{bound:.3f}" for bound in bounds)
+    return "-".join(f"{bound:.2f}".removeprefix("0") for bound in bounds)
 
 
 def _count(number: int, thing: str) -> str:

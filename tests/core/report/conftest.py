@@ -53,13 +53,16 @@ def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: floa
         balanced_in_play=balanced_in_play,
         ci95=(0.0, 1.0),
         ci95_wilson=(0.1, 0.9) if recall == 1.0 else None,
-        by_k=(MetricsAtK(10, 1.0, 1.0, 1.0, 0.1, 600.0, 0.05), MetricsAtK(2, recall, 1.0, 1.0, 0.5, 300.0, 0.1)),
+        by_k=(MetricsAtK(10, 1.0, 1.0, 1.0, 0.1, 600.0, 0.05), MetricsAtK(3, recall, 1.0, 1.0, 0.4, 450.0, 0.1)),
         per_question=questions,
     )
 
 
 def health_of(strategy: str) -> Health:
-    return Health(strategy, 2, 150.0, 0.5, {"none": None, "all-MiniLM-L6-v2": 0.0}, 1.0, None, 0)
+    return Health(strategy, 2, 150.0, 0.5, {"all-MiniLM-L6-v2": 0.0}, 1.0, None, 0)
+
+
+NO_CHUNKS = Health("structure", 0, None, None, {"all-MiniLM-L6-v2": None}, None, 1.0, 90)
 
 
 @pytest.fixture
@@ -84,7 +87,7 @@ def report() -> Report:
         n_questions=3,
         unscored=("open",),
         cells=(cell_of("fixed", "dense", 1.0), cell_of("fixed", "bm25", 0.5), cell_of("structure", "bm25", 0.0, None)),
-        health=(health_of("fixed"), health_of("structure")),
+        health=(health_of("fixed"), NO_CHUNKS),
         verdict=CellVerdict(
             status="undecided",
             leader="fixed/dense",

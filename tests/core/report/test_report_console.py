@@ -21,6 +21,7 @@ def test_fifteen_cells_fit_one_screen(full_report: Report) -> None:
 
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
+    assert "effic" in lines[1]
 
 
 def test_every_cell_shows_all_its_figures(report: Report) -> None:
@@ -30,7 +31,7 @@ def test_every_cell_shows_all_its_figures(report: Report) -> None:
     assert row.split() == [
         "fixed/bm25",
         "0.500",
-        "0.000-1.000",
+        ".00-1.00",
         "1.000",
         "1.000",
         "0.500",
@@ -57,8 +58,8 @@ def test_the_verdict_begins_with_its_status_and_gives_its_reasons(report: Report
     assert "In play: fixed/dense, fixed/bm25; ruled out: 1." in text
     assert "Cheapest in play: fixed/bm25, 300 tokens a question." in text
     assert "About 40 scored questions would settle it; there are 2." in text
-    assert "Warning: questions: Fewer than 15 questions are scored." in text
-    assert "Reused/run: parse 5/0, chunk 5/0" in text
+    assert "Warning: Fewer than 15 questions are scored." in text
+    assert "Reused 40 of 40 stage results: parse 5/5, chunk 5/5" in text
     assert text.endswith("Report: out/report.json")
 
 

@@ -17,6 +17,8 @@ from chunklab_core.records import (
     Cell,
     CellQuestion,
     CellVerdict,
+    ChunkEntry,
+    DocumentEntry,
     FuzzyFind,
     Health,
     MetricsAtK,
@@ -54,16 +56,7 @@ def report_to_mapping(report: Report) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "provenance": _provenance(report.provenance),
-        "documents": [
-            {
-                "id": entry.doc_id,
-                "digest": entry.digest,
-                "characters": entry.characters,
-                "tokens": entry.tokens,
-                "warnings": list(entry.warnings),
-            }
-            for entry in report.documents
-        ],
+        "documents": [_document(entry) for entry in report.documents],
         "skipped": [{"path": entry.path, "reason": entry.reason} for entry in report.skipped],
         "questions": {
             "total": report.n_questions,
@@ -79,19 +72,27 @@ def report_to_mapping(report: Report) -> dict[str, Any]:
         ],
         "health": [_health(entry) for entry in report.health],
         "cells": [_cell(cell, report.verdict) for cell in report.cells],
-        "chunks": {
-            label: [
-                {
-                    "id": chunk.chunk_id,
-                    "document": chunk.doc_id,
-                    "start": chunk.span.start,
-                    "end": chunk.span.end,
-                    "tokens": chunk.n_tokens,
-                }
-                for chunk in chunks
-            ]
-            for label, chunks in report.chunks
-        },
+        "chunks": {label: [_chunk(chunk) for chunk in chunks] for label, chunks in report.chunks},
+    }
+
+
+def _document(entry: DocumentEntry) -> dict[str, Any]:
+    return {
+        "id": entry.doc_id,
+        "digest": entry.digest,
+        "characters": entry.characters,
+        "tokens": entry.tokens,
+        "warnings": list(entry.warnings),
+    }
+
+
+def _chunk(chunk: ChunkEntry) -> dict[str, Any]:
+    return {
+        "id": chunk.chunk_id,
+        "document": chunk.doc_id,
+        "start": chunk.span.start,
+        "end": chunk.span.end,
+        "tokens": chunk.n_tokens,
     }
 
 

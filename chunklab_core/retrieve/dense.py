@@ -71,8 +71,8 @@ class _Pool:
         return len(self.query)
 
     def joined(self, query: NDArray[np.int64], row: NDArray[np.int64], score: NDArray[np.float64]) -> _Pool:
-        pairs = ((self.query, query), (self.row, row), (self.score, score))
-        return _Pool(*map(np.concatenate, pairs))
+        parts = np.concatenate([self.query, query]), np.concatenate([self.row, row])
+        return _Pool(*parts, np.concatenate([self.score, score]))
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> _Pool:
         return _Pool(self.query[which], self.row[which], self.score[which])

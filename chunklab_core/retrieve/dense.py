@@ -111,8 +111,8 @@ def _passing(
         floor = floor.copy()
         floor[crowded] = np.maximum(floor[crowded], last - margin)
         passing[crowded] &= products[crowded] >= floor[crowded].astype(np.float32)[:, None]
-    query, row = np.nonzero(passing)
-    return _Pool(query, row, products[query, row].astype(np.float64)), floor
+    pairs = np.flatnonzero(passing)
+    return _Pool(*np.divmod(pairs, len(block)), products.ravel()[pairs].astype(np.float64)), floor
 
 
 def _thinned(pool: _Pool, depth: int, floor: NDArray[np.float64], margin: float) -> tuple[_Pool, NDArray[np.float64]]:

@@ -22,8 +22,8 @@ from chunklab_core.index.words import tokenize
 
 __all__ = ["Bm25Index", "build_bm25", "from_arrays", "scores", "to_arrays", "tokenize"]
 
-# Weights are whole multiples of this. Sums below 512 are then exact in float64, so chunks of equal score have
-# the same score to the last bit, in whatever order their terms were added; a weight is off by less than 3e-14.
+# Weights are whole multiples of this, and never 0. Sums below 512 are then exact in float64, so chunks of equal score
+# have the same score to the last bit, in whatever order their terms were added; a weight is off by less than 6e-14.
 _GRID = 2.0**-44
 
 
@@ -59,15 +59,15 @@ class Bm25Index:
         if not (0 <= k1 < float("inf") and 0 <= b <= 1):
             raise ValueError(f"BM25 has k1 = {k1} and b = {b}; k1 must be 0 or more, b from 0 to 1.")
         mean = self.lengths.mean() if self.lengths.any() else 1.0
-        by_length = k1 * (1 - b + b * np.arange(self.lengths.max(initial=0) + 1) / mean)
+        saturation = k1 * (1 - b + b * self.lengths / mean)
         for terms in questions:
-            total = np.zeros(len(self.lengths))
+            units = np.zeros(len(self.lengths))
             for term, times in sorted(Counter(terms).items()):
                 rows, counts = self._postings(term)
-                idf = np.log1p((len(total) - len(rows) + 0.5) / (len(rows) + 0.5))
-                weights = idf * counts * (k1 + 1) / (counts + by_length[self.lengths[rows]])
-                total[rows] += times * np.maximum(np.rint(weights / _GRID), 1) * _GRID
-            yield total
+                idf = np.log1p((len(units) - len(rows) + 0.5) / (len(rows) + 0.5))
+                weights = np.ceil(counts * (idf * (k1 + 1) / _GRID) / (counts + saturation[rows]))
+                units[rows] += weights if times == 1 else times * weights
+            yield units * _GRID
 
     def _postings(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         at = bisect_left(self.vocabulary, term)
@@ -78,30 +78,28 @@ class Bm25Index:
 
 
 def build_bm25(texts: Iterable[str], tokenize: Callable[[str], list[str]] = tokenize) -> Bm25Index:
-    """The index of texts in their order. One text's terms are held at a time; the rest is three numbers a posting."""
+    """The index of texts in their order. Of a text, one small number a term is kept."""
     from scipy.sparse import csr_array
 
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__  # a new term gets the next number
-    terms, counts, lengths, ends = array("i"), array("i"), array("i"), array("q", [0])
+    terms, ends = array("i"), array("q", [0])
     for text in texts:
-        counted = Counter(tokenize(text))
-        terms.extend(map(numbers.__getitem__, counted))
-        counts.extend(counted.values())
-        lengths.append(counted.total())
+        terms.extend(map(numbers.__getitem__, tokenize(text)))
         ends.append(len(terms))
     vocabulary = sorted(numbers)
     places = np.empty(len(vocabulary), dtype=np.int32)
     places[[numbers[term] for term in vocabulary]] = np.arange(len(vocabulary), dtype=np.int32)
-    shape = (len(lengths), len(vocabulary))
-    by_chunk = csr_array((np.asarray(counts), places[np.asarray(terms)], np.asarray(ends)), shape=shape)
+    one_each = np.ones(len(terms), dtype=np.int32)
+    by_chunk = csr_array((one_each, places[np.asarray(terms)], np.asarray(ends)), (len(ends) - 1, len(vocabulary)))
     by_term = by_chunk.tocsc()
+    by_term.sum_duplicates()
     return Bm25Index(
         tuple(vocabulary),
         by_term.indptr.astype(np.int64),
         by_term.indices.astype(np.int32),
         by_term.data.astype(np.int32),
-        np.array(lengths, dtype=np.int32),
+        np.diff(ends).astype(np.int32),
     )
 
 

@@ -69,7 +69,11 @@ _GROUPED = re.compile(  # with commas, full stops or apostrophes; four groups by
 )
 
 _GREEK = (*range(0x0386, 0x03CF), *range(0x1F00, 0x2000))
-_FORMS = (*range(0xFB1D, 0xFE00), *range(0xFE70, 0xFEFD))  # Hebrew and Arabic letters as they are drawn in a word
+_FORMS = (
+    *range(0x2E80, 0x2FD6),  # radicals, which some PDF files hold in place of characters
+    *range(0xFB1D, 0xFE00),  # Hebrew and Arabic letters as they are drawn in a word
+    *range(0xFE70, 0xFEFD),
+)
 _DIGITS = (*range(0x0660, 0x10000), *range(0x104A0, 0x104AA), *range(0x1D7CE, 0x1D800))
 _SIGNS = regex.compile(  # reading signs of Hebrew and Arabic, tatweel, and the selectors of a character's picture
     r"[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc"

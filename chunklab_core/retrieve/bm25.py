@@ -36,10 +36,7 @@ def rank(
 
 
 def _best(scores: NDArray[np.float64], depth: int) -> Ranking:
-    rows = np.flatnonzero(scores > 0)
-    found = scores[rows]
-    if len(rows) > depth:
-        cut = np.partition(found, -depth)[-depth]
-        rows, found = rows[found >= cut], found[found >= cut]  # all that tie at the cut, so that position decides
-    order = np.argsort(-found, kind="stable")[:depth]
-    return Ranking(rows[order].astype(np.int64), found[order])
+    cut = np.partition(scores, -depth)[-depth] if len(scores) > depth else 0.0
+    rows = np.flatnonzero(scores >= cut if cut > 0 else scores > 0)  # with all that tie at the cut: position decides
+    rows = rows[np.argsort(-scores[rows], kind="stable")[:depth]]
+    return Ranking(rows.astype(np.int64), scores[rows])

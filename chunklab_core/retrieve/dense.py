@@ -71,8 +71,8 @@ class _Pool:
         return len(self.query)
 
     def joined(self, query: NDArray[np.int64], row: NDArray[np.int64], score: NDArray[np.float64]) -> _Pool:
-        pairs = ((self.query, query), (self.row, row), (self.score, score))
-        return _Pool(*map(np.concatenate, pairs))
+        parts = np.concatenate([self.query, query]), np.concatenate([self.row, row])
+        return _Pool(*parts, np.concatenate([self.score, score]))
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> _Pool:
         return _Pool(self.query[which], self.row[which], self.score[which])
@@ -111,8 +111,8 @@ def _passing(
         floor = floor.copy()
         floor[crowded] = np.maximum(floor[crowded], last - margin)
         passing[crowded] &= products[crowded] >= floor[crowded].astype(np.float32)[:, None]
-    query, row = np.nonzero(passing)
-    return _Pool(query, row, products[query, row].astype(np.float64)), floor
+    pairs = np.flatnonzero(passing)
+    return _Pool(*np.divmod(pairs, len(block)), products.ravel()[pairs].astype(np.float64)), floor
 
 
 def _thinned(pool: _Pool, depth: int, floor: NDArray[np.float64], margin: float) -> tuple[_Pool, NDArray[np.float64]]:

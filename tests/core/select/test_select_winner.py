@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -111,10 +112,12 @@ def test_a_lead_that_is_eaten_up_by_its_price_only_leans() -> None:
 
 
 def test_a_share_at_the_bar_is_said_to_be_there() -> None:
-    # The lead in resamples is near normal: (15 - 9) / sqrt(24 - 36 / 29) = 1.26 standard deviations, a share of 0.896.
-    at_bar = select_winner(answers((15, "10"), (9, "01"), (5, "11")))
+    # Every question goes to one of the two, so cell 0 wins where 16 or more of 31 draws are among its 19.
+    exact = sum(comb(31, wins) * 19**wins * 12 ** (31 - wins) for wins in range(16, 32)) / 31**31
+    at_bar = select_winner(answers((19, "10"), (12, "01")))
 
-    assert at_bar.p_best[0] == pytest.approx(0.896, abs=0.002)
+    assert 0.900 < exact < 0.901
+    assert at_bar.p_best[0] == pytest.approx(exact, abs=0.004)
     assert at_bar.at_bar
     assert "another seed may say otherwise" in said(at_bar)
     assert not select_winner(CLEAR).at_bar

@@ -53,13 +53,11 @@ def select_winner(
     n_cells, n_questions = field.cells.values.shape
     for labels, what in ((documents, "documents"), (groups, "groups")):
         check_labels(labels, n_questions, what)
-    if names is not None and len(names) != n_cells:
-        raise ValueError(f"names holds {len(names)} names for {n_cells} cells; expected one a cell.")
+    shown = _shown(names, n_cells)
     drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
     shares = win_shares(field.cells.by_label(drawn), _RESAMPLES, seed)
     evidence = _evidence(field, shares, drawn, documents, balanced_lambda, seed)
     status = _status(evidence, n_cells)
-    shown = names if names is not None else [f"cell {at}" for at in range(n_cells)]
     return Verdict(
         status=status,
         leader=field.entrants[0][0],
@@ -70,6 +68,14 @@ def select_winner(
         reasons=sentences(status, evidence, shown),
         at_bar=len(field.entrants) > 1 and evidence.at_bar,
     )
+
+
+def _shown(names: Sequence[str] | None, n_cells: int) -> Sequence[str]:
+    if names is None:
+        return [f"cell {at}" for at in range(n_cells)]
+    if len(names) != n_cells:
+        raise ValueError(f"names holds {len(names)} names for {n_cells} cells; expected one a cell.")
+    return names
 
 
 def _evidence(

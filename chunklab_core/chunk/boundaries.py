@@ -1,0 +1,95 @@
+"""Where a text may be cut: between characters as a reader sees them, and never inside a figure.
+
+Why: half an emoji is no text, and "12,5" of "12,500" is a wrong answer that looks like a right one.
+"""
+
+from __future__ import annotations
+
+import re
+
+import regex
+
+from chunklab_core.text import figure_spans, grapheme_starts, inside
+
+MAX_FIGURE = 40  # characters; a longer run is cut between characters
+
+# Everything but the blocks in which no character ever joins its neighbour: lines without such are not looked into.
+_JOINING = re.compile(
+    "[^\x00-\x0c\x0e-\u02ff\u0370-\u0482\u048a-\u0590\u2010-\u2027\u2030-\u205f\u2070-\u20cf\u2100-\u2cee\u2e00-\u3029"
+    "\u3030-\u3098\u309b-\ua66e\uac00-\ud7a3\ue000-\ufaff\uff00-\uff9d"
+    "\U0001f300-\U0001f3fa\U0001f400-\U0001faff\U00020000-\U0003ffff]"
+)
+_NUMBER = regex.compile(r"\p{N}")
+_BLANK = re.compile(r"\s")
+_CONTEXT = 200  # characters in which the blank that ends a figure's surroundings is looked for
+
+
+class Boundaries:
+    """The safe cuts of one text."""
+
+    __slots__ = ("_clusters", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._clusters = _clusters(text)  # ascending [start, end) of characters made of several code points
+
+    def back(self, at: int, floor: int) -> int:
+        """The last safe cut at or before `at`.
+
+        A figure that begins at `floor` and still ends behind `at` does not fit, and is cut between characters.
+        The result may be `floor` or less: then a single character reaches from there beyond `at`.
+        """
+        cut = self._out_of_cluster(at)
+        while (figure := self._figure_around(cut)) and figure[0] > floor:
+            cut = self._out_of_cluster(figure[0])
+        return cut if cut > floor else self._out_of_cluster(at)
+
+    def is_safe(self, at: int) -> bool:
+        """Whether a cut here splits neither a character nor a figure."""
+        return not inside(self._clusters, at) and not self._figure_around(at)
+
+    def after(self, at: int) -> int:
+        """The end of the character that begins at `at`."""
+        cluster = inside(self._clusters, at + 1)
+        return cluster[1] if cluster else at + 1
+
+    def _out_of_cluster(self, at: int) -> int:
+        cluster = inside(self._clusters, at)
+        return cluster[0] if cluster else at
+
+    def _figure_around(self, at: int) -> tuple[int, int] | None:
+        """The figure of at most `MAX_FIGURE` characters that a cut at `at` would split.
+
+        Only the surroundings are looked at: they reach from blank to blank, beyond the longest figure.
+        """
+        text = self._text
+        if not _NUMBER.search(text, max(0, at - MAX_FIGURE), at + MAX_FIGURE):
+            return None
+        left = _blank_before(text, at - MAX_FIGURE - 1)
+        after = _BLANK.search(text, at + MAX_FIGURE + 1, at + MAX_FIGURE + _CONTEXT)
+        right = after.start() if after else at + MAX_FIGURE + _CONTEXT
+        figures = [(left + start, left + end) for start, end in figure_spans(text[left:right])]
+        figure = inside(figures, at)
+        return figure if figure and figure[1] - figure[0] <= MAX_FIGURE else None
+
+
+def _blank_before(text: str, at: int) -> int:
+    """The place behind the last blank before `at`, or as far back as is looked."""
+    floor = max(0, at - _CONTEXT)
+    for position in range(at, floor, -1):
+        if text[position - 1].isspace():
+            return position
+    return floor
+
+
+def _clusters(text: str) -> list[tuple[int, int]]:
+    """All characters of more than one code point, in order. A line end is always a border between characters."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    while match := _JOINING.search(text, at):
+        start = text.rfind("\n", 0, match.start()) + 1
+        at = text.find("\n", match.start()) + 1 or len(text)
+        starts = [start + place for place in grapheme_starts(text[start:at])]
+        ends = [*starts[1:], at]
+        found.extend((first, last) for first, last in zip(starts, ends, strict=True) if last - first > 1)
+    return found

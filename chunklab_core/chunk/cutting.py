@@ -1,0 +1,151 @@
+"""Cutting to a budget: the coarsest break that fits, found close to where the budget ends.
+
+Why: the chunkers that keep blocks whole differ in what they call a block; what they do when a block does not
+fit is the same. Only the surroundings of each cut are looked at, so the time grows with the document's length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from chunklab_core.chunk.boundaries import Boundaries
+from chunklab_core.tokens import tokenize
+
+Level = Callable[[str, int, int], Iterator[int]]
+"""`level(text, lo, hi)`: places in `(lo, hi]` at which a piece of that level begins, in order."""
+
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE = re.compile(r"\n\s*")
+_ITEM = re.compile(r"\n\s*(?=(?:[-*+\u2022\u2023\u25e6]|\w{1,3}[.)])\s)")
+_WORD = re.compile(r"\s+|(?<=[\u3001\uff0c\uff1b\uff1a\u3002\uff01\uff1f])(?=\S)")
+_BLANKS = re.compile(r"\s*")
+
+_REACH = 256  # characters before the end of the budget that are searched first
+_SLACK = 2  # tokens by which a slice can be cheaper than the document's own tokens in its place
+_STRADDLE = 16  # characters looked at before a window, for a break that begins there
+
+
+def blank_lines(text: str, lo: int, hi: int) -> Iterator[int]:
+    """Beginnings of paragraphs: text behind an empty line."""
+    return _ends(_BLANK_LINE, text, lo, hi)
+
+
+def lines(text: str, lo: int, hi: int) -> Iterator[int]:
+    """Beginnings of lines."""
+    return _ends(_LINE, text, lo, hi)
+
+
+def list_items(text: str, lo: int, hi: int) -> Iterator[int]:
+    """Beginnings of the items of a list."""
+    return _ends(_ITEM, text, lo, hi)
+
+
+def words(text: str, lo: int, hi: int) -> Iterator[int]:
+    """Beginnings of words; in scripts without blanks, of what follows a comma or a full stop."""
+    return _ends(_WORD, text, lo, hi)
+
+
+def _ends(pattern: re.Pattern[str], text: str, lo: int, hi: int) -> Iterator[int]:
+    for match in pattern.finditer(text, lo):
+        if match.end() > hi:
+            return
+        if match.end() > lo:
+            yield match.end()
+
+
+class Ruler:
+    """One text, ready to be measured in tokens and cut at safe places.
+
+    Attributes:
+        text: the text.
+        start: where its first character that is not white space stands.
+        stop: behind its last one; equal to `start` or less in a blank text.
+    """
+
+    __slots__ = ("bounds", "start", "stop", "text", "tokens")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokenize(text)
+        self.bounds = Boundaries(text)
+        self.start = self.skip_blank(0)
+        self.stop = self.trim(0, len(text))
+
+    def skip_blank(self, at: int) -> int:
+        """The first place from `at` on that is not white space."""
+        match = _BLANKS.match(self.text, at)
+        return match.end() if match else at
+
+    def trim(self, start: int, end: int) -> int:
+        """`end` without the white space before it."""
+        return start + len(self.text[start:end].rstrip())
+
+    def cost(self, start: int, end: int) -> int:
+        """Tokens of `[start, end)`, white space at its end left out."""
+        return self.tokens.count(start, self.trim(start, end))
+
+    def fits(self, start: int, end: int, budget: int) -> bool:
+        """Whether `[start, end)` costs at most `budget`; far larger spans are not counted."""
+        roughly = self.tokens.tokens_before(end) - self.tokens.tokens_before(start)
+        return roughly <= budget + 64 and self.cost(start, end) <= budget
+
+    def reach(self, start: int, end: int, budget: int) -> int:
+        """A place behind which no piece from `start` that costs at most `budget` ends."""
+        index = self.tokens.tokens_before(start) + budget + _SLACK
+        if index >= self.tokens.n_tokens:
+            return end
+        return min(end, self.skip_blank(int(self.tokens.offsets[index])))
+
+    def fit(self, start: int, end: int, budget: int) -> int:
+        """The last safe cut up to `end` whose piece from `start` costs at most `budget`.
+
+        A character that alone costs more than the budget stands alone.
+        """
+        while (end := self.bounds.back(end, start)) > start:
+            excess = self.tokens.count(start, end) - budget
+            if excess <= 0:
+                return end
+            end = int(self.tokens.offsets[max(0, self.tokens.tokens_before(end) - excess)])
+        return self.bounds.after(start)
+
+    def last_break(self, level: Level, start: int, lo: int, hi: int, budget: int) -> int | None:
+        """The last break of a level in `(lo, hi]` up to which the piece from `start` fits, or None."""
+        reach = _REACH
+        while hi > lo:
+            window = max(lo, hi - reach)
+            found = [at for at in level(self.text, max(lo, window - _STRADDLE), hi) if at > window]
+            for at in reversed(found):
+                if self.fits(start, at, budget) and self.bounds.is_safe(at):
+                    return at
+            hi, reach = window, reach * 4
+        return None
+
+    def piece_fits(self, level: Level, at: int, end: int, budget: int) -> bool:
+        """Whether the piece of a level that begins at `at` costs at most `budget`."""
+        reach = self.reach(at, end, budget)
+        following = next(level(self.text, at, reach), end if reach >= end else None)
+        return following is not None and self.fits(at, following, budget)
+
+
+def cut_point(ruler: Ruler, start: int, end: int, budget: int, levels: Sequence[Level], lo: int | None = None) -> int:
+    """Where the piece from `start` ends, when what lies up to `end` does not fit in `budget`.
+
+    Pieces of the coarsest level are packed while they fit. A piece that fits a budget of its own is left whole
+    for the next chunk; one that does not is filled in by pieces of the next level, and so on down to characters.
+
+    Args:
+        ruler: the text.
+        start: where the chunk begins.
+        end: what may be packed ends here.
+        budget: tokens that the chunk may cost.
+        levels: coarsest first.
+        lo: breaks are looked for behind this place; it is a break itself. `start` by default.
+    """
+    hi = ruler.reach(start, end, budget)
+    at = start if lo is None else lo
+    for level in levels:
+        at = ruler.last_break(level, start, at, hi, budget) or at
+        if at > start and ruler.piece_fits(level, at, end, budget):
+            return at
+    return ruler.fit(start, hi, budget)

@@ -1,0 +1,163 @@
+"""Chunk health: what a strategy's chunks are like, before anything is searched.
+
+Why: a strategy can lose before the first question is asked, by fragments too small to answer anything, by
+tails that the model never reads, or by tables cut between a row and the names of its columns.
+
+Source: reference/metrics.md, "Chunk-health diagnostics".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.chunk.prefix import Paths, path_shortened
+from chunklab_core.chunk.sentences import begins_sentence
+from chunklab_core.records import Chunk, Document, Health
+
+Pieces = Mapping[str, tuple[Sequence[int] | NDArray[np.int64], int | None]]
+"""By model: what each chunk costs in the model's own tokens, and how many of them the model reads (None: all)."""
+
+NO_MODEL = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHealth:
+    """What one document adds to a strategy's health: counts only, so that a run can keep one for each document.
+
+    `oversized` holds, by model, the chunks above the declared maximum or above the model's own limit.
+    """
+
+    n_tokens: tuple[int, ...]
+    tiny: int
+    oversized: tuple[tuple[str, int], ...]
+    whole_sentences: int
+    tables: int
+    tables_intact: int
+    lost_characters: int
+    path_shortened: int
+
+
+def document_health(
+    document: Document,
+    chunks: Sequence[Chunk],
+    *,
+    min_floor_tokens: int,
+    max_tokens: int | None,
+    heading_path: bool = False,
+    pieces: Pieces | None = None,
+) -> DocumentHealth:
+    """The part of one document.
+
+    Args:
+        document: the document.
+        chunks: its chunks under one strategy, in order.
+        min_floor_tokens: chunks that cost less are tiny.
+        max_tokens: the strategy's declared maximum; None where it has none.
+        heading_path: whether the strategy puts the heading path into the prefix.
+        pieces: by model, for the chunks of this document, in the same order; without models only `max_tokens` counts.
+    """
+    text = document.text
+    n_tokens = tuple(chunk.n_tokens for chunk in chunks)
+    tables = [element.span for element in document.elements if element.kind == "table"]
+    paths = Paths(document) if heading_path else None
+    return DocumentHealth(
+        n_tokens=n_tokens,
+        tiny=sum(count < min_floor_tokens for count in n_tokens),
+        oversized=tuple(_oversized(n_tokens, max_tokens, pieces or {NO_MODEL: ((), None)})),
+        whole_sentences=sum(_is_whole(text, chunk) for chunk in chunks),
+        tables=len(tables),
+        tables_intact=sum(_lies_in_one(text, table.start, table.end, chunks) for table in tables),
+        lost_characters=sum(1 for gap in _gaps(text, chunks) for character in gap if not character.isspace()),
+        path_shortened=sum(path_shortened(document, chunk, paths) for chunk in chunks) if paths else 0,
+    )
+
+
+def summarize(strategy: str, parts: Iterable[DocumentHealth]) -> Health:
+    """The health of a strategy over all its documents. Shares are None where there is nothing to take a share of."""
+    parts = list(parts)
+    counts = list(chain.from_iterable(part.n_tokens for part in parts))
+    models = dict.fromkeys(model for part in parts for model, _ in part.oversized)
+    oversized = {model: sum(dict(part.oversized).get(model, 0) for part in parts) for model in models}
+    n_tables = sum(part.tables for part in parts)
+    return Health(
+        strategy=strategy,
+        n_chunks=len(counts),
+        median_tokens=float(np.median(counts)) if counts else None,
+        pct_tiny=_share(sum(part.tiny for part in parts), len(counts)),
+        pct_oversized={model: _share(count, len(counts)) for model, count in oversized.items()},
+        boundary=_share(sum(part.whole_sentences for part in parts), len(counts)),
+        tables_intact=_share(sum(part.tables_intact for part in parts), n_tables),
+        lost_characters=sum(part.lost_characters for part in parts),
+        path_shortened=sum(part.path_shortened for part in parts),
+    )
+
+
+def health(
+    strategy: str,
+    documents: Sequence[Document],
+    chunks_by_document: Sequence[Sequence[Chunk]],
+    *,
+    min_floor_tokens: int,
+    max_tokens: int | None,
+    heading_path: bool = False,
+    pieces: Pieces | None = None,
+) -> Health:
+    """The health of a strategy whose chunks are all at hand; `pieces` runs over the chunks of all documents."""
+    parts, first = [], 0
+    for document, chunks in zip(documents, chunks_by_document, strict=True):
+        last = first + len(chunks)
+        here = {model: (counts[first:last], limit) for model, (counts, limit) in (pieces or {}).items()}
+        first = last
+        parts.append(
+            document_health(
+                document,
+                chunks,
+                min_floor_tokens=min_floor_tokens,
+                max_tokens=max_tokens,
+                heading_path=heading_path,
+                pieces=here,
+            )
+        )
+    return summarize(strategy, parts)
+
+
+def _share(count: int, total: int) -> float | None:
+    return count / total if total else None
+
+
+def _oversized(n_tokens: Sequence[int], max_tokens: int | None, pieces: Pieces) -> Iterable[tuple[str, int]]:
+    """By model, the chunks above the declared maximum in cl100k_base tokens or above the limit in the model's own."""
+    above = np.asarray(n_tokens, dtype=np.int64) > (np.inf if max_tokens is None else max_tokens)
+    for model, (counts, limit) in pieces.items():
+        if limit is None:
+            yield model, int(above.sum())
+        else:
+            yield model, int((above | (np.asarray(counts, dtype=np.int64) > limit)).sum())
+
+
+def _is_whole(text: str, chunk: Chunk) -> bool:
+    """Whether a chunk neither starts nor ends inside a sentence of its document."""
+    return begins_sentence(text, chunk.span.start) and begins_sentence(text, chunk.span.end)
+
+
+def _lies_in_one(text: str, start: int, end: int, chunks: Sequence[Chunk]) -> bool:
+    """Whether the span, white space around it left out, lies in the body of a single chunk."""
+    block = text[start:end]
+    end = start + len(block.rstrip())
+    start += len(block) - len(block.lstrip())
+    return any(chunk.span.start <= start and end <= chunk.span.end for chunk in chunks)
+
+
+def _gaps(text: str, chunks: Sequence[Chunk]) -> Iterable[str]:
+    """What lies in no chunk's body, as text."""
+    covered = 0
+    for chunk in chunks:
+        if chunk.span.start > covered:
+            yield text[covered : chunk.span.start]
+        covered = max(covered, chunk.span.end)
+    yield text[covered:]

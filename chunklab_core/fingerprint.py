@@ -101,14 +101,21 @@ def code_of_function(module: str, function: str) -> str:
 
 
 def _code_of_modules(names: Iterable[str]) -> str:
-    closed: set[str] = set()
+    closed: dict[str, str] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
         if name not in closed:
-            closed.add(name)
-            waiting += _imports(_parsed(name))
-    return digest([[name, ast.dump(_without_docstrings(_parsed(name)))] for name in sorted(closed)])
+            closed[name], imports = _facts(name)
+            waiting += imports
+    return digest(sorted(closed.items()))
+
+
+@cache
+def _facts(module: str) -> tuple[str, frozenset[str]]:
+    """Digest of a module's code, and the core modules that it imports itself."""
+    imports = frozenset(_imports(_parsed(module)))
+    return digest_bytes(ast.dump(_without_docstrings(_parsed(module))).encode()), imports
 
 
 @cache

@@ -154,7 +154,9 @@ class _SentenceTransformerEncoder:
 
     def __init__(self, card: ModelCard, count_pieces: Callable[[Sequence[str]], list[int]]) -> None:
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()  # type: ignore[no-untyped-call] # of loading weights, which is over in a moment
         _log.info("loading embedding model %s", card.name)
         self._count = count_pieces
         try:
@@ -166,7 +168,7 @@ class _SentenceTransformerEncoder:
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if not texts:
             return np.zeros((0, self._model.get_embedding_dimension() or 0), dtype=np.float32)
-        parts = {}
+        parts: dict[int, NDArray[np.float32]] = {}
         for padded, batch in self._batches(texts):
             vectors = self._model.encode(
                 [texts[at] for at in batch],

@@ -128,7 +128,7 @@ def run_stage(stage: str, store: Store, **arguments: Any) -> Ref:
 def inputs_of(one: Node) -> list[Ref]:
     """The references of the results that a node reads."""
     values = [one.arguments[name] for name in STAGES[one.stage].inputs]
-    return [ref for value in values for ref in ([value] if isinstance(value, str) else value)]
+    return [Ref(ref) for value in values for ref in ([value] if isinstance(value, str) else value)]
 
 
 @lru_cache(maxsize=64)
@@ -213,8 +213,8 @@ def chunk_all(
             _tell("chunk", label, len(spans), len(doc_ids))
         store.put_items("chunk", made)
     table = [[index, *span] for index, of_document in enumerate(spans) for span in of_document]
-    arrays = {"table": np.array(table, dtype=np.int64).reshape(-1, 4), "documents": _as_array(documents)}
-    return pack_arrays(arrays), Items("chunk", tuple(keys))
+    rows = np.array(table, dtype=np.int64).reshape(-1, 4)
+    return pack_arrays({"table": rows, "documents": _as_array(documents)}), Items("chunk", tuple(keys))
 
 
 def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str) -> EmbedTexts | None:
@@ -313,11 +313,11 @@ def health_all(
     return pack_json(asdict(summarize("", parts))), None
 
 
-def _pieces(store: Store, embedded: Ref) -> tuple[str, tuple[NDArray[np.int32], int | None]]:
+def _pieces(store: Store, embedded: Ref) -> tuple[str, tuple[NDArray[np.int64], int | None]]:
     """By the name of the model: what each chunk costs in its own tokens, and how many of them it reads."""
     arrays = unpack_arrays(store.read(embedded))
     model = json.loads(_as_text(arrays["model"]))
-    return model["name"], (arrays["pieces"], model["max_length"])
+    return model["name"], (arrays["pieces"].astype(np.int64), model["max_length"])
 
 
 # ---------------------------------------------------------------- embed
@@ -336,8 +336,8 @@ def embed_all(
         embed_texts(sent, embedder, store, partial(_tell, "embed", label))
         keys += text_keys(sent)
     pieces = load_pieces(keys, embedder.card.digest, store)
-    arrays = {"pieces": pieces, "model": _as_array(json.dumps(model))}
-    return pack_arrays(arrays), Items(shelf_of(embedder.card.digest), tuple(keys))
+    payload = pack_arrays({"pieces": pieces, "model": _as_array(json.dumps(model))})
+    return payload, Items(shelf_of(embedder.card.digest), tuple(keys))
 
 
 def _load_matrix(store: Store, embedded: Ref) -> NDArray[np.float32]:
@@ -453,7 +453,14 @@ def _passage(table: ChunkTable, row: int) -> Passage:
 
 
 def select_all(
-    store: Store, *, scores: Sequence[Ref], balanced_lambda: float, seed: int, resamples: int, label: str
+    store: Store,
+    *,
+    scores: Sequence[Ref],
+    ranking_metric: str,
+    balanced_lambda: float,
+    seed: int,
+    resamples: int,
+    label: str,
 ) -> Made:
     """What the evidence says about all cells: the verdict, and what each costs."""
     _tell("select", label, 0, 1)
@@ -461,7 +468,14 @@ def select_all(
     recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
     tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
     names = [f"{{{index}}}" for index in range(len(scores))]
-    verdict = select_winner(recall, tokens=tokens, balanced_lambda=balanced_lambda, seed=seed, names=names)
+    verdict = select_winner(
+        recall,
+        tokens=tokens,
+        price_counts=ranking_metric == "balanced",
+        balanced_lambda=balanced_lambda,
+        seed=seed,
+        names=names,
+    )
     means, costs = recall.mean(axis=1), tokens.mean(axis=1)
     in_play = np.isin(np.arange(len(scores)), verdict.in_play)
     priced_in_play = balanced(means, costs, balanced_lambda, in_play)
@@ -551,7 +565,7 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
         made += of_strategy
         scores += [one.ref for one in of_strategy if one.stage == "score"]
     judged = settings["eval"]
-    weighed = {name: judged[name] for name in ("balanced_lambda", "seed")}
+    weighed = {name: judged[name] for name in ("ranking_metric", "balanced_lambda", "seed")}
     return [*made, node("select", "all cells", scores=scores, resamples=judged["bootstrap_resamples"], **weighed)]
 
 

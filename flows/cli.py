@@ -2,12 +2,13 @@
 
 import argparse
 import contextlib
+import io
 import logging
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
@@ -64,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
     return _evaluate_guarded(parser.parse_args(arguments))
 
 
-def _texts() -> dict[str, object]:
+def _texts() -> dict[str, Any]:
     return {
         "description": _DESCRIPTION,
         "epilog": _EPILOG,
@@ -105,6 +106,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def _evaluate_guarded(options: argparse.Namespace) -> int:
     """The status of an evaluation; the user's mistakes end in one line, without a traceback."""
     logging.basicConfig(format="%(message)s", level=logging.WARNING, stream=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to end
     try:
         _evaluate(options)
     except ChunklabError as error:
@@ -117,11 +121,10 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    from chunklab_core.config import load_config
     from chunklab_core.report.console import render
     from chunklab_core.report.folder import check_output
     from chunklab_core.report.json import report_to_json
-
-    from chunklab_core.config import load_config
     from chunklab_core.workbench.door import prepare
     from flows.settings import EvaluationSettings
 
@@ -163,7 +166,8 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
         state = evaluate.with_options(result_storage=kept_in)(settings, return_state=True)
         report: Report = state.result()
         stages = report.provenance.run.stages
-        wait_until_recorded(state.state_details.flow_run_id, 1 + sum(stage.reused + stage.run for stage in stages))
+        if state.state_details.flow_run_id:
+            wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))
     return report
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
+from prefect import Task, flow
 from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
 
@@ -29,7 +29,7 @@ from tasks.retrieve import retrieve
 from tasks.score import score
 from tasks.select import select
 
-TASKS = {
+TASKS: Mapping[str, Task[..., Ref]] = {
     "parse": parse,
     "chunk": chunk,
     "health": health,
@@ -41,10 +41,10 @@ TASKS = {
 }
 
 # Most threads wait for the stage before theirs, so a few more than there are cores keep those busy.
-_THREADS = (os.cpu_count() or 1) + 6
+_RUNNER: Any = ThreadPoolTaskRunner(max_workers=(os.cpu_count() or 1) + 6)
 
 
-@flow(name="evaluate", task_runner=ThreadPoolTaskRunner(max_workers=_THREADS), validate_parameters=True)
+@flow(name="evaluate", task_runner=_RUNNER, validate_parameters=True)
 def evaluate(settings: EvaluationSettings) -> Report:
     """Chunking strategies and retrievers compared on a folder of documents and a file of questions."""
     started = datetime.now(UTC)
@@ -58,7 +58,7 @@ def evaluate(settings: EvaluationSettings) -> Report:
         task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo)
         futures[one.ref] = task.submit(**arguments, store=str(store.root))
     out = settings.out or unpack_json(store.read(inputs))["output"]
-    made = list(futures.values())
+    made: Any = list(futures.values())
     return report.submit(inputs, made, sorted(todo), out, started, store=str(store.root)).result()
 
 

@@ -82,6 +82,7 @@ def answers(url: str) -> bool:
     try:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=_ANSWER_WITHIN) as answer:
-            return answer.status == 200 and answer.read().startswith(b'"3.')
+            body: bytes = answer.read()
+            return body.startswith(b'"3.')
     except (OSError, urllib.error.URLError, ValueError):
         return False

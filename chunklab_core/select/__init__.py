@@ -26,6 +26,7 @@ def select_winner(
     scores: ArrayLike,
     *,
     tokens: ArrayLike | None = None,
+    price_counts: bool = True,
     documents: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
     balanced_lambda: float = 0.05,
@@ -39,7 +40,8 @@ def select_winner(
 
     Args:
         scores: shape (cells, questions), recall.
-        tokens: the same shape, retrieved tokens; also decides which of equal cells is the cheapest.
+        tokens: the same shape, retrieved tokens; decides which of equal cells is the cheapest.
+        price_counts: whether cells are ranked by `balanced`, so that a winner has to be worth its tokens, too.
         documents: one label a question, the document its answer stands in.
         groups: one label a question; questions of one label are drawn together and count as one.
         balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
@@ -56,7 +58,8 @@ def select_winner(
     shown = _shown(names, n_cells)
     drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
     shares = win_shares(field.cells.by_label(drawn), _RESAMPLES, seed)
-    evidence = _evidence(field, shares, drawn, documents, balanced_lambda, seed)
+    price = balanced_lambda if price_counts else None
+    evidence = _evidence(field, shares, drawn, documents, price, seed)
     status = _status(evidence, n_cells)
     return Verdict(
         status=status,
@@ -83,14 +86,14 @@ def _evidence(
     shares: NDArray[np.float64],
     drawn: Sequence[str],
     documents: Sequence[str] | None,
-    balanced_lambda: float,
+    price: float | None,
     seed: int,
 ) -> Evidence:
     by_entrant = field.entrant_shares(shares)
     grouped = field.entrant_values(field.cells.by_label(drawn))
     out = ruled_out(by_entrant, tails_against_leader(grouped, seed))
     n_drawn = grouped.values.shape[1]
-    on_balance = _on_balance(field, drawn, _cells(field, ~out), balanced_lambda, seed)
+    on_balance = _on_balance(field, drawn, _cells(field, ~out), price, seed)
     share = float(by_entrant[0])
     unsettled = len(field.entrants) > 1 and (share < BAR or n_drawn < FEW_QUESTIONS)
     return Evidence(
@@ -127,13 +130,13 @@ def _by_document(field: Field, documents: Sequence[str] | None, seed: int) -> fl
 
 
 def _on_balance(
-    field: Field, drawn: Sequence[str], in_play: Sequence[int], balanced_lambda: float, seed: int
+    field: Field, drawn: Sequence[str], in_play: Sequence[int], price: float | None, seed: int
 ) -> NDArray[np.float64] | None:
-    if field.tokens is None or len(field.entrants) == 1:
+    if field.tokens is None or price is None or len(field.entrants) == 1:
         return None
     tokens, sizes = sum_by_label(field.tokens, drawn), sum_by_label(np.ones((1, len(drawn))), drawn)[0]
     cells = field.cells.by_label(drawn)
-    return balanced_shares(cells, tokens, sizes, in_play, balanced_lambda, _RESAMPLES, seed)
+    return balanced_shares(cells, tokens, sizes, in_play, price, _RESAMPLES, seed)
 
 
 def _needed(field: Field, drawn: Sequence[str]) -> int | None:

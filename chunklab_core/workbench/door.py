@@ -80,7 +80,7 @@ def _keep(store: Store, kind: str, value: Any) -> Ref:
 def _strategy(strategy: Strategy) -> dict[str, Any]:
     """A strategy as the chunk stage takes it, built once here so that what it refuses is refused before any work."""
     defaults = {} if is_plugin(strategy.target) else default_params(strategy.target)
-    params = {**defaults, **dict(strategy.params)}
+    params: dict[str, Any] = {**defaults, **dict(strategy.params)}
     card = _strategy_model(params)
     chunker = make_chunker(strategy.target, embed=_no_vectors, **params)
     arguments = {

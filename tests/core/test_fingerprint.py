@@ -42,7 +42,13 @@ class Core:
         self.forget()
 
     def forget(self) -> None:
-        for memory in (fingerprint._parsed, fingerprint._module_or_member, code_of_room, code_of_function):
+        for memory in (
+            fingerprint._parsed,
+            fingerprint._facts,
+            fingerprint._module_or_member,
+            code_of_room,
+            code_of_function,
+        ):
             memory.cache_clear()
 
     def keys(self) -> dict[str, str]:

@@ -103,12 +103,12 @@ def test_json_and_arrays_come_back(tmp_path: Path) -> None:
     assert pack_json({"b": 1, "a": 2}) == pack_json({"a": 2, "b": 1})
     arrays = unpack_arrays(pack_arrays({"x": np.arange(6, dtype=np.int32).reshape(2, 3)}))
     np.testing.assert_array_equal(arrays["x"], [[0, 1, 2], [3, 4, 5]])
-    with pytest.raises(ValueError, match="NaN|nan|JSON compliant"):
+    with pytest.raises(ValueError, match="JSON compliant"):
         pack_json(float("nan"))
 
 
 def test_a_folder_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(ConfigError, match="cannot be written .*--cache-dir"):
+    with pytest.raises(ConfigError, match=r"cannot be written .*--cache-dir"):
         Store(tmp_path / "file" / "cache").check_writable()

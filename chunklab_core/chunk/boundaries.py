@@ -44,23 +44,24 @@ class Boundaries:
         A figure that begins at `floor` and still ends behind `at` does not fit, and is cut between characters.
         The result may be `floor` or less: then a single character reaches from there beyond `at`.
         """
-        cut = self._out_of_cluster(at)
+        cut = self.start_of_character(at)
         while (figure := self._figure_around(cut)) and figure[0] > floor:
-            cut = self._out_of_cluster(figure[0])
-        return cut if cut > floor else self._out_of_cluster(at)
+            cut = self.start_of_character(figure[0])
+        return cut if cut > floor else self.start_of_character(at)
 
     def is_safe(self, at: int) -> bool:
         """Whether a cut here splits neither a character nor a figure."""
         return not inside(self._clusters, at) and not self._figure_around(at)
 
-    def after(self, at: int) -> int:
-        """The end of the character that begins at `at`."""
-        cluster = inside(self._clusters, at + 1)
-        return cluster[1] if cluster else at + 1
-
-    def _out_of_cluster(self, at: int) -> int:
+    def start_of_character(self, at: int) -> int:
+        """`at`, or where the character begins that a cut there would split."""
         cluster = inside(self._clusters, at)
         return cluster[0] if cluster else at
+
+    def end_of_character(self, at: int) -> int:
+        """`at`, or where the character ends that a cut there would split."""
+        cluster = inside(self._clusters, at)
+        return cluster[1] if cluster else at
 
     def _figure_around(self, at: int) -> tuple[int, int] | None:
         """The figure of at most `MAX_FIGURE` characters that a cut at `at` would split.

@@ -130,17 +130,18 @@ class TokenizedText:
     def count(self, start: int, end: int) -> int:
         """Tokens of `text[start:end]`: always `count_tokens` of that slice, in a few microseconds.
 
-        Only what stands before the first and after the last anchor is encoded again; between two places
+        Only what stands before the first anchor and behind the last is encoded again; between two places
         where the tokenizer always ends a piece, the document's own tokens are the slice's tokens.
         """
         text = self._plain
-        match = _ANCHOR.search(text, start + 1, end)
+        match = _ANCHOR.search(text, start, end)
         if match is None:
             return len(self._encode(text[start:end]))
         first = match.start()
-        last = self._last_anchor(first, end)
-        ends = len(self._encode(text[start:first])) + len(self._encode(text[last:end]))
-        return ends if last == first else ends + self.tokens_before(last) - self.tokens_before(first)
+        last = end if _ANCHOR.match(text, end) else self._last_anchor(first, end)
+        head = len(self._encode(text[start:first])) if first > start else 0
+        tail = len(self._encode(text[last:end])) if end > last else 0
+        return head + self.tokens_before(last) - self.tokens_before(first) + tail
 
     def tokens_before(self, position: int) -> int:
         """How many tokens of the whole text begin before the character at `position`."""

@@ -9,7 +9,7 @@ import re
 
 import regex
 
-from chunklab_core.text import figure_spans, grapheme_starts, inside
+from chunklab_core.text import UNSPACED, figure_spans, grapheme_starts, inside
 
 MAX_FIGURE = 40  # characters; a longer run is cut between characters
 
@@ -19,9 +19,14 @@ _JOINING = re.compile(
     "\u3030-\u3098\u309b-\ua66e\uac00-\ud7a3\ue000-\ufaff\uff00-\uff9d"
     "\U0001f300-\U0001f3fa\U0001f400-\U0001faff\U00020000-\U0003ffff]"
 )
+_SYMBOL = r"%\u2030\u066a\p{Sc}"
+_BLANK = r"[\x20\xa0\u202f]"
+# Runs of what figures are made of: everything that `figure_spans` could take into one figure, and no less.
+_PART = rf"[\p{{L}}\p{{M}}\p{{N}}_+\-\u2212\u00b1.,:/{_SYMBOL}--[{UNSPACED}]]"
+_RUN = rf"(?:{_PART}|{_BLANK}(?=[{_SYMBOL}]|\Z)|(?<=\p{{Sc}}){_BLANK})*"
+_RUN_FROM = regex.compile(_RUN, regex.VERSION1)
+_RUN_UP_TO = regex.compile(rf"(?r){_RUN}", regex.VERSION1)
 _NUMBER = regex.compile(r"\p{N}")
-_BLANK = re.compile(r"\s")
-_CONTEXT = 200  # characters in which the blank that ends a figure's surroundings is looked for
 
 
 class Boundaries:
@@ -39,47 +44,41 @@ class Boundaries:
         A figure that begins at `floor` and still ends behind `at` does not fit, and is cut between characters.
         The result may be `floor` or less: then a single character reaches from there beyond `at`.
         """
-        cut = self._out_of_cluster(at)
+        cut = self.start_of_character(at)
         while (figure := self._figure_around(cut)) and figure[0] > floor:
-            cut = self._out_of_cluster(figure[0])
-        return cut if cut > floor else self._out_of_cluster(at)
+            cut = self.start_of_character(figure[0])
+        return cut if cut > floor else self.start_of_character(at)
 
     def is_safe(self, at: int) -> bool:
         """Whether a cut here splits neither a character nor a figure."""
         return not inside(self._clusters, at) and not self._figure_around(at)
 
-    def after(self, at: int) -> int:
-        """The end of the character that begins at `at`."""
-        cluster = inside(self._clusters, at + 1)
-        return cluster[1] if cluster else at + 1
-
-    def _out_of_cluster(self, at: int) -> int:
+    def start_of_character(self, at: int) -> int:
+        """`at`, or where the character begins that a cut there would split."""
         cluster = inside(self._clusters, at)
         return cluster[0] if cluster else at
+
+    def end_of_character(self, at: int) -> int:
+        """`at`, or where the character ends that a cut there would split."""
+        cluster = inside(self._clusters, at)
+        return cluster[1] if cluster else at
 
     def _figure_around(self, at: int) -> tuple[int, int] | None:
         """The figure of at most `MAX_FIGURE` characters that a cut at `at` would split.
 
-        Only the surroundings are looked at: they reach from blank to blank, beyond the longest figure.
+        Only the run around the cut is looked at, with one character more on either side for the rules that
+        look at a neighbour.
         """
         text = self._text
-        if not _NUMBER.search(text, max(0, at - MAX_FIGURE), at + MAX_FIGURE):
+        after = _RUN_FROM.match(text, at, at + MAX_FIGURE + 1)
+        if after.end() == at:
             return None
-        left = _blank_before(text, at - MAX_FIGURE - 1)
-        after = _BLANK.search(text, at + MAX_FIGURE + 1, at + MAX_FIGURE + _CONTEXT)
-        right = after.start() if after else at + MAX_FIGURE + _CONTEXT
-        figures = [(left + start, left + end) for start, end in figure_spans(text[left:right])]
-        figure = inside(figures, at)
-        return figure if figure and figure[1] - figure[0] <= MAX_FIGURE else None
-
-
-def _blank_before(text: str, at: int) -> int:
-    """The place behind the last blank before `at`, or as far back as is looked."""
-    floor = max(0, at - _CONTEXT)
-    for position in range(at, floor, -1):
-        if text[position - 1].isspace():
-            return position
-    return floor
+        left = _RUN_UP_TO.match(text, max(0, at - MAX_FIGURE - 1), at).start()
+        if left == at or not _NUMBER.search(text, left, after.end()):
+            return None
+        left = max(0, left - 1)
+        figure = inside(figure_spans(text[left : after.end() + 1]), at - left)
+        return (left + figure[0], left + figure[1]) if figure and figure[1] - figure[0] <= MAX_FIGURE else None
 
 
 def _clusters(text: str) -> list[tuple[int, int]]:

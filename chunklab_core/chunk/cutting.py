@@ -73,13 +73,13 @@ class Ruler:
         self.stop = self.trim(0, len(text))
 
     def skip_blank(self, at: int) -> int:
-        """The first place from `at` on that is not white space."""
+        """Where the first character from `at` on begins that is not white space."""
         match = _BLANKS.match(self.text, at)
-        return match.end() if match else at
+        return max(at, self.bounds.start_of_character(match.end())) if match else at
 
     def trim(self, start: int, end: int) -> int:
         """`end` without the white space before it."""
-        return start + len(self.text[start:end].rstrip())
+        return min(end, self.bounds.end_of_character(start + len(self.text[start:end].rstrip())))
 
     def cost(self, start: int, end: int) -> int:
         """Tokens of `[start, end)`, white space at its end left out."""
@@ -107,7 +107,7 @@ class Ruler:
             if excess <= 0:
                 return end
             end = int(self.tokens.offsets[max(0, self.tokens.tokens_before(end) - excess)])
-        return self.bounds.after(start)
+        return self.bounds.end_of_character(start + 1)
 
     def last_break(self, level: Level, start: int, lo: int, hi: int, budget: int) -> int | None:
         """The last break of a level in `(lo, hi]` up to which the piece from `start` fits, or None."""

@@ -66,7 +66,8 @@ class SemanticChunker:
         """The chunks' spans, in order."""
         ruler = Ruler(document.text)
         paths = Paths(document) if self.heading_path else None
-        sentences = sentence_spans(document.text)
+        whole = (ruler.bounds.start_of_character, ruler.bounds.end_of_character)
+        sentences = [(whole[0](start), whole[1](end)) for start, end in sentence_spans(document.text)]
         segments = self._merged(ruler, *self._segments(document.text, sentences))
         return [part for segment in segments for part in self._parts(ruler, paths, segment)]
 

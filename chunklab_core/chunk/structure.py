@@ -113,9 +113,8 @@ def _blocks(document: Document, ruler: Ruler) -> list[_Block]:
     if ruler.start >= ruler.stop:
         return []
     elements = [element for element in document.elements if element.span.start < ruler.stop]
-    first = elements[0].span.start if elements else ruler.stop
-    blocks = [_Block("text", ruler.start, first, ())] if ruler.start < first else []
-    starts = [*(element.span.start for element in elements), ruler.stop]
+    starts = [*(ruler.bounds.start_of_character(element.span.start) for element in elements), ruler.stop]
+    blocks = [_Block("text", ruler.start, starts[0], ())] if ruler.start < starts[0] else []
     for element, (start, end) in zip(elements, pairwise(starts), strict=True):
         blocks.append(_Block(element.kind, start, end, element.path))
     return blocks

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from chunklab_core.chunk.cutting import Ruler
 from chunklab_core.chunk.parameters import need_flag
 from chunklab_core.records import Document, Span
 
@@ -26,5 +27,5 @@ class WholeDocumentChunker:
 
     def __call__(self, document: Document) -> list[Span]:
         """One span, or none where the text is blank."""
-        text = document.text
-        return [Span(len(text) - len(text.lstrip()), len(text.rstrip()))] if text.strip() else []
+        ruler = Ruler(document.text)
+        return [Span(ruler.start, ruler.stop)] if ruler.start < ruler.stop else []

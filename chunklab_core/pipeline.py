@@ -119,9 +119,13 @@ def ref_of(stage: str, **arguments: Any) -> Ref:
 def run_stage(stage: str, store: Store, **arguments: Any) -> Ref:
     """Makes a stage's result and keeps it, unless the store has it already."""
     ref = ref_of(stage, **arguments)
-    if not store.holds(ref):
-        payload, items = STAGES[stage].function(store, **arguments)
-        store.write(ref, payload, items)
+    if store.holds(ref):
+        return ref
+    label = arguments["label"]
+    _tell(stage, label, 0, 1)
+    payload, items = STAGES[stage].function(store, **arguments)
+    store.write(ref, payload, items)
+    _tell(stage, label, 1, 1)
     return ref
 
 
@@ -159,7 +163,7 @@ def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -
             reasons[key] = parsed.reason
         else:
             store.put_items("parse", {key: parsed.payload})
-        _tell("parse", label, done, len(todo))
+        _tell("parse", label, done, len(todo) + 1)
     made = [(file, key) for file, key in zip(files, keys, strict=True) if key not in reasons]
     skipped = [{"path": f.doc_id, "reason": reasons[k]} for f, k in zip(files, keys, strict=True) if k in reasons]
     entries = [
@@ -197,7 +201,7 @@ def chunk_all(
     store: Store, *, documents: Ref, strategy: Mapping[str, Any], target: str, model_folder: str, label: str
 ) -> Made:
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
-    chunker = make_chunker(target, embed=_embedding(store, strategy["model"], model_folder), **strategy["params"])
+    chunker = make_chunker(target, embed=_embedding(store, strategy["model"], model_folder, label), **strategy["params"])
     own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
@@ -210,14 +214,14 @@ def chunk_all(
             if key not in held:
                 held[key] = made[key] = pack_chunks(chunk_document(document, chunker))
             spans.append(unpack_spans(held[key]))
-            _tell("chunk", label, len(spans), len(doc_ids))
+            _tell("chunk", label, len(spans), len(doc_ids) + 1)
         store.put_items("chunk", made)
     table = [[index, *span] for index, of_document in enumerate(spans) for span in of_document]
     rows = np.array(table, dtype=np.int64).reshape(-1, 4)
     return pack_arrays({"table": rows, "documents": _as_array(documents)}), Items("chunk", tuple(keys))
 
 
-def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str) -> EmbedTexts | None:
+def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str, label: str) -> EmbedTexts | None:
     """An embedder whose vectors come from the store where it has them; None for a strategy without a model."""
     if model is None:
         return None
@@ -226,7 +230,7 @@ def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str) -> Em
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         sent = [model["prompt"] + text for text in texts]
-        embed_texts(sent, embedder, store)
+        embed_texts(sent, embedder, store, partial(_tell, "embed", f"sentences of {label}"))
         return load_vectors(text_keys(sent), embedder.card.digest, store)
 
     return embed
@@ -309,7 +313,7 @@ def health_all(
         )
         parts.append(part)
         first = last
-        _tell("health", label, len(parts), len(table.doc_ids))
+        _tell("health", label, len(parts), len(table.doc_ids) + 1)
     return pack_json(asdict(summarize("", parts))), None
 
 
@@ -351,7 +355,6 @@ def _load_matrix(store: Store, embedded: Ref) -> NDArray[np.float32]:
 
 def index_all(store: Store, *, source: Ref, label: str) -> Made:
     """The index of one strategy: unit vectors of its embeddings, or postings of its chunks' words."""
-    _tell("index", label, 0, 1)
     if stage_of(source) == "embed":
         return pack_arrays({"matrix": build_dense(_load_matrix(store, source))}), None
     return pack_arrays(to_arrays(build_bm25(ChunkTable(store, source).texts()))), None
@@ -359,7 +362,6 @@ def index_all(store: Store, *, source: Ref, label: str) -> Made:
 
 def retrieve_all(store: Store, *, sources: Sequence[Ref], retriever: Mapping[str, Any], label: str) -> Made:
     """One retriever's answers to all questions, to the depth at which they are fused or cut."""
-    _tell("retrieve", label, 0, 1)
     rankings = _RETRIEVERS[retriever["name"]](store, sources, retriever)
     bounds = np.cumsum([0, *(len(ranking.rows) for ranking in rankings)])
     return pack_arrays(
@@ -438,7 +440,6 @@ def score_all(
         finds = find_gold(question, found, passages, fuzzy_threshold)
         for scores, k in zip(sweep, top_k, strict=True):
             scores.append(score_question(question, found, finds, k, count_tokens=count_tokens))
-    _tell("score", label, len(asked), len(asked))
     by_k = [{"k": k, "questions": [asdict(s) for s in scores]} for k, scores in zip(top_k, sweep, strict=True)]
     judged = [
         [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
@@ -463,7 +464,6 @@ def select_all(
     label: str,
 ) -> Made:
     """What the evidence says about all cells: the verdict, and what each costs."""
-    _tell("select", label, 0, 1)
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
     recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
     tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)

@@ -75,8 +75,9 @@ class Stage:
         function: does the work; takes the store, then its inputs, parameters and unkeyed arguments by name.
         room: the room whose code does the thinking.
         inputs: names of its arguments that are references, or lists of them.
-        unkeyed: names of its arguments that do not shape the result: labels, folders.
+        unkeyed: names of its arguments that do not shape the result: the folders in which files lie.
         libraries: distributions whose version does.
+        tells: whether it says how far it is, under the label that it is given.
     """
 
     function: Callable[..., Made]
@@ -84,6 +85,7 @@ class Stage:
     inputs: tuple[str, ...]
     unkeyed: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    tells: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,6 @@ class Node:
 
 def node(stage: str, label: str, **arguments: Any) -> Node:
     """The node of a stage; its reference follows from the arguments."""
-    arguments = {**arguments, "label": label}
     return Node(stage, label, ref_of(stage, **arguments), arguments)
 
 
@@ -116,14 +117,14 @@ def ref_of(stage: str, **arguments: Any) -> Ref:
     return Ref(f"{stage}/{key}")
 
 
-def run_stage(stage: str, store: Store, **arguments: Any) -> Ref:
-    """Makes a stage's result and keeps it, unless the store has it already."""
+def run_stage(stage: str, store: Store, *, label: str, **arguments: Any) -> Ref:
+    """Makes a stage's result and keeps it, unless the store has it already; `label` is what progress calls it."""
     ref = ref_of(stage, **arguments)
     if store.holds(ref):
         return ref
-    label = arguments["label"]
     _tell(stage, label, 0, 1)
-    payload, items = STAGES[stage].function(store, **arguments)
+    told = {"label": label} if STAGES[stage].tells else {}
+    payload, items = STAGES[stage].function(store, **arguments, **told)
     store.write(ref, payload, items)
     _tell(stage, label, 1, 1)
     return ref
@@ -201,7 +202,8 @@ def chunk_all(
     store: Store, *, documents: Ref, strategy: Mapping[str, Any], target: str, model_folder: str, label: str
 ) -> Made:
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
-    chunker = make_chunker(target, embed=_embedding(store, strategy["model"], model_folder, label), **strategy["params"])
+    embed = _embedding(store, strategy["model"], model_folder, label)
+    chunker = make_chunker(target, embed=embed, **strategy["params"])
     own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
@@ -353,14 +355,14 @@ def _load_matrix(store: Store, embedded: Ref) -> NDArray[np.float32]:
 # ---------------------------------------------------------------- index and retrieve
 
 
-def index_all(store: Store, *, source: Ref, label: str) -> Made:
+def index_all(store: Store, *, source: Ref) -> Made:
     """The index of one strategy: unit vectors of its embeddings, or postings of its chunks' words."""
     if stage_of(source) == "embed":
         return pack_arrays({"matrix": build_dense(_load_matrix(store, source))}), None
     return pack_arrays(to_arrays(build_bm25(ChunkTable(store, source).texts()))), None
 
 
-def retrieve_all(store: Store, *, sources: Sequence[Ref], retriever: Mapping[str, Any], label: str) -> Made:
+def retrieve_all(store: Store, *, sources: Sequence[Ref], retriever: Mapping[str, Any]) -> Made:
     """One retriever's answers to all questions, to the depth at which they are fused or cut."""
     rankings = _RETRIEVERS[retriever["name"]](store, sources, retriever)
     bounds = np.cumsum([0, *(len(ranking.rows) for ranking in rankings)])
@@ -461,7 +463,6 @@ def select_all(
     balanced_lambda: float,
     seed: int,
     resamples: int,
-    label: str,
 ) -> Made:
     """What the evidence says about all cells: the verdict, and what each costs."""
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
@@ -531,19 +532,15 @@ READ_BY_REPORT = ("parse", "chunk", "health", "score", "select")
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
-        parse_all, "parse", ("corpus",), ("folder", "label"), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
+        parse_all, "parse", ("corpus",), ("folder",), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
     ),
-    "chunk": Stage(
-        chunk_all, "chunk", ("documents",), ("target", "model_folder", "label"), (*_TOKENS, *_ARRAYS, "regex")
-    ),
-    "health": Stage(health_all, "chunk", ("chunks", "embedded"), ("label",), _ARRAYS),
-    "embed": Stage(embed_all, "embed", ("texts",), ("model_folder", "label")),
-    "index": Stage(index_all, "index", ("source",), ("label",), ("regex",)),
-    "retrieve": Stage(retrieve_all, "retrieve", ("sources",), ("label",), _ARRAYS),
-    "score": Stage(
-        score_all, "score", ("retrieved", "chunks", "questions"), ("label",), (*_TOKENS, "rapidfuzz", "regex")
-    ),
-    "select": Stage(select_all, "select", ("scores",), ("label",), (*_ARRAYS, "scipy")),
+    "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_folder"), (*_TOKENS, *_ARRAYS, "regex")),
+    "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),
+    "embed": Stage(embed_all, "embed", ("texts",), ("model_folder",)),
+    "index": Stage(index_all, "index", ("source",), (), ("regex",), tells=False),
+    "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), _ARRAYS, tells=False),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "questions"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }
 
 
@@ -659,7 +656,7 @@ def evaluate(
     work = nodes(store, inputs)
     todo = nodes_to_run(store, work)
     for one in work:
-        run_stage(one.stage, store, **one.arguments)
+        run_stage(one.stage, store, label=one.label, **one.arguments)
     return make_report(store, inputs, work, todo, started=started)
 
 

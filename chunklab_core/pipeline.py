@@ -538,7 +538,7 @@ STAGES: Mapping[str, Stage] = {
     "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),
     "embed": Stage(embed_all, "embed", ("texts",), ("model_folder",)),
     "index": Stage(index_all, "index", ("source",), (), ("regex",), tells=False),
-    "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), _ARRAYS, tells=False),
+    "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
     "score": Stage(score_all, "score", ("retrieved", "chunks", "questions"), (), (*_TOKENS, "rapidfuzz", "regex")),
     "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }

@@ -35,7 +35,8 @@ _FIGURE = regex.compile(
     regex.VERBOSE | regex.VERSION1,
 )
 _HAS_NUMBER = regex.compile(r"\p{N}")
-_GRAPHEME = regex.compile(r"\X")
+# Flags are paired here: \X alone looks back over the whole run of them at each one.
+_GRAPHEME = regex.compile(r"\p{RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X")
 
 
 def fold(text: str) -> str:

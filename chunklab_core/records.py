@@ -5,7 +5,7 @@ Every record is frozen and is defined here once. Shapes of arrays stand beside t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -103,6 +103,17 @@ class EmbedTexts(Protocol):
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (texts, dim), float32, unit rows (or a zero row)."""
+        ...
+
+
+# ---------------------------------------------------------------- index
+
+
+class KeywordIndex(Protocol):
+    """Scores every chunk for questions given as terms; how the keyword search gets its index."""
+
+    def scores(self, questions: Iterable[Sequence[str]], *, k1: float, b: float) -> Iterator[NDArray[np.float64]]:
+        """Per question, shape (chunks,), float64: above 0 where a chunk shares a term with it, else 0."""
         ...
 
 
@@ -229,3 +240,177 @@ class Warning:
     severity: Literal["info", "warning", "error"]
     message: str
     where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """A document that was read, as the report lists it; `digest` is that of the file's bytes."""
+
+    doc_id: str
+    digest: str
+    characters: int
+    tokens: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that was not read; `path` is relative to the folder of documents."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """One chunk of an answer; `rank` counts from 1."""
+
+    chunk_id: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class CellQuestion:
+    """One question under one cell: its score at the judged k, and the k chunks, best first."""
+
+    score: QuestionScore
+    retrieved: tuple[Retrieved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsAtK:
+    """Means over the scored questions at one k."""
+
+    k: int
+    recall_at_k: float
+    hit_rate_at_k: float
+    mrr: float
+    precision_at_k: float
+    retrieved_tokens_at_k: float
+    context_efficiency: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One strategy under one retriever (and model, and reranker), judged at the first k; the other k stand in `by_k`.
+
+    Attributes:
+        cell: its name, unique in the report.
+        strategy: the label of the strategy.
+        params: the parameters it ran with, as a report may show them, sorted by name.
+        model: the embedding model; None under bm25.
+        balanced: None where no cell retrieved anything, so that there is no price to compare with.
+        balanced_in_play: the same, priced among the cells in play; None for a cell that is ruled out, too.
+        ci95: percentile bootstrap of the mean recall, (low, high).
+        ci95_wilson: beside it where the mean lies near 0 or 1 or the questions are few.
+    """
+
+    cell: str
+    strategy: str
+    params: tuple[tuple[str, str | int | float | bool | None], ...]
+    retriever: str
+    model: str | None
+    reranker: str | None
+    recall_at_k: float
+    hit_rate_at_k: float
+    mrr: float
+    precision_at_k: float
+    retrieved_tokens_at_k: float
+    context_efficiency: float
+    balanced: float | None
+    balanced_in_play: float | None
+    ci95: tuple[float, float]
+    ci95_wilson: tuple[float, float] | None
+    by_k: tuple[MetricsAtK, ...]
+    per_question: tuple[CellQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CellVerdict:
+    """The verdict in the names of the cells. Attributes as in `Verdict`; `p_best` in the order of the report."""
+
+    status: Status
+    leader: str
+    p_best: tuple[tuple[str, float], ...]
+    in_play: tuple[str, ...]
+    ruled_out: tuple[str, ...]
+    questions_needed: int | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """An embedding model that the run leaned on; `max_length` is in its own tokens."""
+
+    name: str
+    digest: str
+    max_length: int | None
+    backend: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageReuse:
+    """How often a stage's results were taken from the cache, and how often made."""
+
+    stage: str
+    reused: int
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """What differs between two runs of the same inputs. `started` is ISO 8601 in UTC."""
+
+    started: str
+    wall_seconds: float
+    stages: tuple[StageReuse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What the figures were made of. `config` holds plain JSON types, without secrets and absolute paths."""
+
+    versions: tuple[tuple[str, str], ...]
+    seed: int
+    corpus_digest: str
+    questions_digest: str
+    config: Mapping[str, object]
+    models: tuple[ModelEntry, ...]
+    run: RunEntry
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEntry:
+    """Where a chunk lies; never its text."""
+
+    chunk_id: str
+    doc_id: str
+    span: Span
+    n_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything one evaluation found.
+
+    Attributes:
+        top_k: the k that was judged.
+        ranking_metric: what the cells are ranked by.
+        n_questions: questions in the file; those without gold are named in `unscored`.
+        cells: ranked best first, cells ruled out after those in play.
+        chunks: by label of the strategy, in order of document and place.
+    """
+
+    provenance: Provenance
+    documents: tuple[DocumentEntry, ...]
+    skipped: tuple[SkippedFile, ...]
+    top_k: int
+    ranking_metric: str
+    n_questions: int
+    unscored: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    health: tuple[Health, ...]
+    verdict: CellVerdict
+    warnings: tuple[Warning, ...]
+    chunks: tuple[tuple[str, tuple[ChunkEntry, ...]], ...]

@@ -1,0 +1,39 @@
+# Every target that runs Python sets up the environment first, once, in .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help evaluate test check fix bench ui
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "chunklab needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 2; }
+	@echo "Setting up .venv (once; a few minutes and about 1.5 GB) ..." >&2
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+evaluate: $(READY)  ## Evaluate the bundled example
+	@$(BIN)/python -m flows.evaluate
+
+test: $(READY)  ## Run the tests
+	@$(BIN)/python -m pytest
+
+check: $(READY)  ## Check format, lint and types
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+fix: $(READY)  ## Format, and mend what lint can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(READY)  ## Run the public question sets and write docs/benchmarks.md
+	@$(BIN)/python -m benchmarks.tables
+
+ui: $(READY)  ## Start a Prefect server that keeps the run history, and say where its UI is
+	@$(BIN)/python -m flows.ui

@@ -1,0 +1,34 @@
+"""The chunks of one document as bytes and back: where they lie and what stands before them, not their text again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from chunklab_core.records import Chunk, Document, Span
+
+
+def pack_chunks(chunks: Sequence[Chunk]) -> bytes:
+    """Chunks of one document without its id and its text; `unpack_chunks` gets both from the document."""
+    rows = [[chunk.span.start, chunk.span.end, chunk.n_tokens, chunk.prefix] for chunk in chunks]
+    return json.dumps(rows, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def unpack_chunks(document: Document, payload: bytes) -> list[Chunk]:
+    """The chunks that were packed, of the document as it is called now."""
+    return [
+        Chunk(
+            chunk_id=f"{document.doc_id}#{index:06}",
+            doc_id=document.doc_id,
+            span=Span(start, end),
+            body=document.text[start:end],
+            prefix=prefix,
+            n_tokens=n_tokens,
+        )
+        for index, (start, end, n_tokens, prefix) in enumerate(json.loads(payload.decode("utf-8", "surrogatepass")))
+    ]
+
+
+def unpack_spans(payload: bytes) -> list[list[int]]:
+    """Start, end and tokens of each chunk that was packed; enough for all that asks for no text."""
+    return [row[:3] for row in json.loads(payload.decode("utf-8", "surrogatepass"))]

@@ -1,0 +1,99 @@
+"""Stage 3, embed: texts -> vectors, each text once, whatever strategy or run asked for it.
+
+A vector is kept under the model's digest and the exact string that reaches the model. So changing a chunker embeds
+only texts never seen, and a run that is stopped loses the batch in flight and no more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.models import Embedder
+from chunklab_core.store import Store
+
+_SAVED_TOGETHER = 64  # texts; what an interrupted run can lose
+_READ_TOGETHER = 10_000  # vectors
+
+Report = Callable[[int, int], None]
+"""Told how many texts are done, of how many."""
+
+
+def text_keys(texts: Sequence[str]) -> list[bytes]:
+    """The key of each text's vector within a model's shelf: SHA-256 of the exact string sent to the model."""
+    return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+
+
+def shelf_of(model_digest: str) -> str:
+    """The shelf on which a model's vectors are kept."""
+    return f"embed/{model_digest}"
+
+
+def embed_texts(texts: Sequence[str], embedder: Embedder, store: Store, progress: Report | None = None) -> int:
+    """Makes sure that every text has its vector in the store.
+
+    Returns:
+        How many texts had none and were sent to the model.
+    """
+    by_key = dict(zip(text_keys(texts), texts, strict=True))
+    shelf = shelf_of(embedder.card.digest)
+    with embedder.lock:  # of two strategies with texts in common, the second finds the first one's
+        missing = store.missing_items(shelf, list(by_key))
+        lengths = dict(zip(missing, embedder.count_pieces([by_key[key] for key in missing]), strict=True))
+        missing.sort(key=lambda key: (lengths[key], key))  # texts of one length make the fullest batches
+        for at in range(0, len(missing), _SAVED_TOGETHER):
+            if progress:
+                progress(at, len(missing))
+            batch = missing[at : at + _SAVED_TOGETHER]
+            _embed_batch(batch, by_key, lengths, embedder, store)
+        if progress and missing:
+            progress(len(missing), len(missing))
+    return len(missing)
+
+
+def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.float32]:
+    """The stored vectors of texts, by key: shape (keys, dim), float32, as the model gave them.
+
+    Raises:
+        KeyError: a vector is missing; `embed_texts` makes it.
+    """
+    parts = [np.stack([_unpack(found[key])[1] for key in part]) for part, found in _stored(keys, model_digest, store)]
+    return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+
+
+def load_pieces(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.int32]:
+    """How many pieces of the model's own tokenizer each text has: shape (keys,), int32; 0 where unknown."""
+    counts = [_unpack(found[key])[0] for part, found in _stored(keys, model_digest, store) for key in part]
+    return np.array(counts, dtype=np.int32)
+
+
+def _stored(
+    keys: Sequence[bytes], model_digest: str, store: Store
+) -> Iterator[tuple[Sequence[bytes], dict[bytes, bytes]]]:
+    """The stored values of keys, part by part, so that no more than a part is held twice."""
+    for at in range(0, len(keys), _READ_TOGETHER):
+        part = keys[at : at + _READ_TOGETHER]
+        yield part, store.get_items(shelf_of(model_digest), part)
+
+
+def _embed_batch(
+    batch: Sequence[bytes], texts: dict[bytes, str], lengths: dict[bytes, int], embedder: Embedder, store: Store
+) -> None:
+    """Embeds and keeps one batch, less what another process has kept since the run began."""
+    shelf = shelf_of(embedder.card.digest)
+    wanted = store.missing_items(shelf, batch)
+    if not wanted:
+        return
+    vectors = embedder([texts[key] for key in wanted])
+    store.put_items(shelf, {key: _pack(lengths[key], vector) for key, vector in zip(wanted, vectors, strict=True)})
+
+
+def _pack(pieces: int, vector: NDArray[np.float32]) -> bytes:
+    return pieces.to_bytes(4, "little") + vector.astype("<f4").tobytes()
+
+
+def _unpack(value: bytes) -> tuple[int, NDArray[np.float32]]:
+    return int.from_bytes(value[:4], "little"), np.frombuffer(value, dtype="<f4", offset=4)

@@ -1,0 +1,182 @@
+"""Keys: what makes two pieces of work the same.
+
+A stage's key is made of its name, the code that does it, its parameters, the keys of its inputs and the versions of
+the libraries that shape its result. Formatting, comments and docstrings are no part of the code; labels and paths no
+part of the parameters. A key that forgets something serves stale results; one that holds too much does work twice.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "chunklab_core"
+
+
+def digest(value: Any) -> str:
+    """SHA-256, in hexadecimal, of a value of plain JSON types."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digest_bytes(content: bytes) -> str:
+    """SHA-256, in hexadecimal, of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest_file(path: Path) -> str:
+    """SHA-256, in hexadecimal, of a file's bytes; always of the bytes, for size and time can stay while they change."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def stage_key(
+    stage: str, *, code: str, parameters: Mapping[str, Any], inputs: Mapping[str, Any], libraries: Iterable[str]
+) -> str:
+    """The key of one stage's result.
+
+    Args:
+        stage: the stage's name.
+        code: fingerprint of all code that shapes the result, see `code_of_room` and `code_of_function`.
+        parameters: the stage's own parameters, plain JSON types.
+        inputs: by name, the reference of each input or a list of them.
+        libraries: distributions whose version shapes the result.
+    """
+    versions = {name: version_of(name) for name in libraries}
+    versions["unicode"] = unicodedata.unidata_version  # what Python takes for letters, case and composed characters
+    return digest(
+        {"stage": stage, "code": code, "parameters": dict(parameters), "inputs": dict(inputs), "libraries": versions}
+    )
+
+
+@cache
+def version_of(distribution: str) -> str:
+    """The installed version of a distribution, or "absent"."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+@cache
+def code_of_room(room: str) -> str:
+    """Fingerprint of every module of a room and of every core module that these import, directly or not."""
+    package = f"{PACKAGE}.{room}"
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ValueError(f"{package} is no module of the core.")
+    names = {package}
+    if spec.submodule_search_locations:
+        names |= {f"{package}.{path.stem}" for path in Path(spec.origin).parent.glob("*.py") if path.stem != "__init__"}
+    return _code_of_modules(names)
+
+
+@cache
+def code_of_function(module: str, function: str) -> str:
+    """Fingerprint of one function: its own code, that of what it uses in its module, and that of what these import.
+
+    So the stages of one module have keys of their own: a change in one function leaves the others as they are.
+    """
+    tree = _parsed(module)
+    defined = {name: node for node in tree.body for name in _names_defined(node)}
+    if function not in defined:
+        raise ValueError(f"{module} defines no {function}.")
+    used: dict[str, ast.stmt] = {}
+    waiting = [function]
+    while waiting:
+        name = waiting.pop()
+        if name in used or name not in defined:
+            continue
+        used[name] = defined[name]
+        waiting += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
+    imports = {target for node in used.values() for target in _imports(node)}
+    own = sorted({ast.dump(_without_docstrings(node)) for node in used.values() if not _is_import(node)})
+    return digest([own, _code_of_modules(imports)])
+
+
+def _code_of_modules(names: Iterable[str]) -> str:
+    closed: dict[str, str] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in closed:
+            closed[name], imports = _facts(name)
+            waiting += imports
+    return digest(sorted(closed.items()))
+
+
+@cache
+def _facts(module: str) -> tuple[str, frozenset[str]]:
+    """Digest of a module's code, and the core modules that it imports itself."""
+    imports = frozenset(_imports(_parsed(module)))
+    return digest_bytes(ast.dump(_without_docstrings(_parsed(module))).encode()), imports
+
+
+@cache
+def _parsed(module: str) -> ast.Module:
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ValueError(f"{module} is no module with source code.")
+    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+
+
+def _imports(node: ast.AST) -> set[str]:
+    """The core modules that a piece of code imports, those of functions included."""
+    found: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Import):
+            found |= {alias.name for alias in part.names if _is_core(alias.name)}
+        elif isinstance(part, ast.ImportFrom) and part.module and _is_core(part.module):
+            found |= {_module_or_member(part.module, alias.name) for alias in part.names}
+    return found
+
+
+@cache
+def _module_or_member(module: str, name: str) -> str:
+    try:
+        return f"{module}.{name}" if importlib.util.find_spec(f"{module}.{name}") else module
+    except ModuleNotFoundError:
+        return module
+
+
+def _is_core(module: str) -> bool:
+    return module == PACKAGE or module.startswith(f"{PACKAGE}.")
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _names_defined(node: ast.stmt) -> list[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return [alias.asname or alias.name.split(".")[0] for alias in names]
+        case _:
+            return []
+
+
+def _without_docstrings(node: ast.AST) -> ast.AST:
+    """A copy of a tree in which no module, class or function begins with a bare string."""
+    copy = ast.parse(ast.unparse(node)) if not isinstance(node, ast.Module) else node
+    for part in ast.walk(copy):
+        if isinstance(part, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            part.body = [line for line in part.body if not _is_bare_string(line)] or [ast.Pass()]
+    return copy
+
+
+def _is_bare_string(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) and isinstance(line.value.value, str)

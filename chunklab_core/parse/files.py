@@ -1,0 +1,51 @@
+"""Parses many files, on all cores where that pays; a file that cannot be read is an outcome, not an end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chunklab_core.errors import UnreadableDocument
+from chunklab_core.fingerprint import digest_bytes
+from chunklab_core.parse import parse_bytes
+from chunklab_core.parse.folder import SourceFile
+from chunklab_core.parse.stored import pack_document
+from chunklab_core.tokens import count_tokens
+
+_WORTH_PROCESSES = 4_000_000  # bytes; below, starting the processes takes longer than parsing
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """What came of one file: a packed document, or the reason why there is none."""
+
+    payload: bytes | None
+    reason: str = ""
+
+
+def parse_files(files: Sequence[SourceFile], folder: Path, *, pdf: str) -> Iterator[ParsedFile]:
+    """What comes of each file, in their order."""
+    if len(files) < 2 or sum(file.n_bytes for file in files) < _WORTH_PROCESSES:
+        yield from (parse_file(file, folder, pdf) for file in files)
+        return
+    from joblib import Parallel, delayed
+
+    workers = Parallel(n_jobs=os.cpu_count() or 1, return_as="generator", batch_size="auto")
+    yield from workers(delayed(parse_file)(file, folder, pdf) for file in files)
+
+
+def parse_file(file: SourceFile, folder: Path, pdf: str) -> ParsedFile:
+    """What comes of one file; its bytes must still be those that were found when the folder was listed."""
+    try:
+        content = (folder / file.path).read_bytes()
+    except OSError as error:
+        return ParsedFile(None, f"cannot be read ({error.strerror})")
+    if digest_bytes(content) != file.digest:
+        return ParsedFile(None, "was changed while the run was going on; run again")
+    try:
+        document = parse_bytes(file.doc_id, content, Path(file.path).suffix.lower(), pdf=pdf)
+    except UnreadableDocument as error:
+        return ParsedFile(None, str(error))
+    return ParsedFile(pack_document(document, count_tokens(document.text)))

@@ -1,0 +1,35 @@
+"""Blocks to elements: which headings are open where.
+
+Why: a path that keeps a closed heading, or misses an open one, is put before every chunk below it. So the one rule
+(a heading of level n closes all of level n and deeper) stands here, for every format that has headings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from chunklab_core.records import Element, ElementKind, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block as its format has it: `level` 1 to 6 and `title` for a heading, 0 and nothing for the rest."""
+
+    kind: ElementKind
+    span: Span
+    level: int = 0
+    title: str = ""
+
+
+def with_paths(blocks: Iterable[Block]) -> tuple[Element, ...]:
+    """The blocks, in their order, each with the titles of the headings that are open at it, its own last."""
+    open_headings: list[tuple[int, str]] = []
+    elements = []
+    for block in blocks:
+        if block.level:
+            open_headings = [(level, title) for level, title in open_headings if level < block.level]
+            open_headings.append((block.level, block.title))
+        path = tuple(title for _, title in open_headings)
+        elements.append(Element(block.kind, block.span, path, block.level))
+    return tuple(elements)

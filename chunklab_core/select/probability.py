@@ -1,0 +1,59 @@
+"""Probability of being best: in how many resamples of the questions a cell comes out on top.
+
+Why: sorting cells and testing the top two is a selection and not a test; the best of many noisy figures is too high.
+Counting wins needs no correction, for the shares of the field add up to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chunklab_core.select.bootstrap import resample_counts
+from chunklab_core.select.lattice import Lattice, on_lattice
+
+
+def probability_best(scores: ArrayLike, resamples: int = 100_000, seed: int = 0) -> NDArray[np.float64]:
+    """Per cell, the share of paired resamples of the questions in which its mean is highest; ties are shared equally.
+
+    Args:
+        scores: shape (cells, questions), finite.
+        resamples: how many resamples are drawn.
+        seed: the same seed gives the same shares to the last bit.
+
+    Returns:
+        Shape (cells,), float64; sums to 1. Cells equal on every question have equal shares.
+
+    Raises:
+        ValueError: another shape, no cell, no question, NaN, or no resample.
+
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 8.2, for resampling whole questions.
+    """
+    return win_shares(on_lattice(scores), resamples, seed)
+
+
+def win_shares(lattice: Lattice, resamples: int, seed: int) -> NDArray[np.float64]:
+    """`probability_best` of scores that are whole numbers already. Shape (cells,)."""
+    distinct, cell_of, sizes = np.unique(lattice.values, axis=0, return_inverse=True, return_counts=True)
+    totals = (counts @ distinct.T for counts in resample_counts(distinct.shape[1], resamples, seed))
+    return shares_of_wins(totals, sizes, lattice.slack)[cell_of.ravel()]
+
+
+def shares_of_wins(totals: Iterator[NDArray[np.float64]], sizes: NDArray[np.intp], slack: float) -> NDArray[np.float64]:
+    """The share of resamples that one cell of each entrant wins.
+
+    Args:
+        totals: blocks of shape (resamples, entrants).
+        sizes: shape (entrants,), how many equal cells each entrant is.
+        slack: totals within this of the highest are tied with it.
+    """
+    wins = np.zeros((int(sizes.sum()) + 1, len(sizes)))  # by the number of cells that share the win
+    for block in totals:
+        on_top = block >= block.max(axis=1, keepdims=True) - slack
+        winners = on_top @ sizes
+        for n_winners in np.unique(winners):
+            wins[n_winners] += on_top[winners == n_winners].sum(axis=0)
+    n_resamples = sum(float(row @ sizes) / n for n, row in enumerate(wins) if n)
+    return (wins[1:] / np.arange(1, len(wins))[:, None]).sum(axis=0) / round(n_resamples)

@@ -1,0 +1,212 @@
+"""YAML as it was typed: nothing is dropped, and no text becomes a number, a truth value or a date.
+
+Why: the usual reader follows YAML 1.1, in which `0123` is 83, `no` is false, `2026-03-01` is a date, and the
+first of two equal keys is lost without a word. An evaluation on a question that lost its words is worse than none.
+PyYAML's parser is kept; its guesses are not. Plain scalars mean what the core schema of YAML 1.2 says, and less:
+only `true`, `false`, `null`, decimal integers and decimal floats are more than text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from chunklab_core.errors import ConfigError
+
+Scalar = str | int | float | bool | None
+Value = Scalar | Sequence["Value"] | Mapping[str, "Value"]
+KeyPath = tuple[str | int, ...]
+
+_UNTAGGED = "untagged"
+_TAGS = {ScalarNode: _UNTAGGED, SequenceNode: "tag:yaml.org,2002:seq", MappingNode: "tag:yaml.org,2002:map"}
+_KNOWN_TAGS = {*_TAGS.values(), "tag:yaml.org,2002:str"}
+_MAX_DEPTH = 40
+_NULL = re.compile(r"(?:null|Null|NULL|~|)\Z")
+_TRUTH = {word: word[0] in "tT" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})\Z")
+_FLOAT = re.compile(
+    r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z"
+)
+_GLUED_COMMENT = re.compile(r"[ \t]+#[^\s#!]")
+_ADVICE = (
+    ("mapping values are not allowed", "A text that holds a colon followed by a blank must stand in quotes."),
+    ("cannot start any token", "Indent with blanks, not tabs; put a text that begins with a special sign in quotes."),
+    ("tab character", "Indent with blanks, not tabs."),
+    ("alphabetic or numeric", "A text that begins with * or & must stand in quotes."),
+    ("alias", "A text that begins with * must stand in quotes."),
+    ("end of stream", "Close the quotes or brackets that were opened before."),
+    ("another document", "Keep one document in the file: remove the line with three dashes."),
+    ("", "Check the indentation here, and put a text that begins with or holds special signs in quotes."),
+)
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, without a byte order mark.
+
+    Raises:
+        ConfigError: the file cannot be read, or is in another encoding.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}. Give the path of a YAML file.") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}, line {line}: the text is not UTF-8. Save the file as UTF-8.") from None
+
+
+def load(text: str, source: str) -> tuple[Value, dict[KeyPath, int]]:
+    """The typed value of a YAML text (None where it is empty), and the line, from 1, of every key and list entry.
+
+    Raises:
+        ConfigError: the text is no YAML, a key stands twice, or a value is of a kind that would have to be guessed.
+    """
+    reader = YamlText(source, text)
+    root, lines = reader.compose(), dict[KeyPath, int]()
+    return (None if root is None else _typed(reader, root, (), lines)), lines
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that is most like the one that was typed."""
+    return max(sorted(known), key=lambda word: difflib.SequenceMatcher(None, name.lower(), word.lower()).ratio())
+
+
+def is_null(node: Node) -> bool:
+    """Whether nothing was typed, or a plain `null` or `~`."""
+    return isinstance(node, ScalarNode) and _is_plain(node) and bool(_NULL.match(node.value))
+
+
+@dataclass(frozen=True, slots=True)
+class YamlText:
+    """One YAML text and its name, for whoever reads its nodes and has to say where something stands."""
+
+    source: str
+    text: str
+
+    def compose(self) -> Node | None:
+        """The root node, or None for a text without content. Scalars are left as they were typed."""
+        try:
+            root: Node | None = _Loader(self.text).get_single_node()
+        except yaml.YAMLError as error:
+            raise ConfigError(_syntax_message(error, self)) from None
+        except RecursionError:
+            raise ConfigError(f"{self.source}: values lie too deep to be read. Write them flat.") from None
+        return root
+
+    def where(self, node: Node, name: str = "") -> str:
+        """Place of a node as it begins a message: file, `name` (for readers who count in questions) and line."""
+        return f"{self.source}, {name}, line {line_of(node)}" if name else f"{self.source}, line {line_of(node)}"
+
+    def entries(self, node: MappingNode, name: str = "") -> Iterator[tuple[str, Node, Node]]:
+        """Key, key node and value node of a mapping whose keys are plain words, each once."""
+        self.check_tag(node, name)
+        first: dict[str, Node] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                raise ConfigError(
+                    f"{self.where(key_node, name)}: a key is a list or a mapping. "
+                    "Put a text that begins with { or [ in quotes."
+                )
+            key = key_node.value
+            if key in first:
+                raise ConfigError(
+                    f"{self.where(key_node, name)}: the key {key!r} is written twice; it stands on line "
+                    f"{line_of(first[key])} already. Keep one of the two."
+                )
+            first[key] = key_node
+            yield key, key_node, value_node
+
+    def items(self, node: SequenceNode, name: str = "") -> list[Node]:
+        """The entries of a list."""
+        self.check_tag(node, name)
+        return list(node.value)
+
+    def check_tag(self, node: Node, name: str = "") -> None:
+        """Refuse a tag that asks for a type we do not make."""
+        if node.tag not in _KNOWN_TAGS:
+            raise ConfigError(
+                f"{self.where(node, name)}: the tag {node.tag!r} is not read. Remove it, or put the text in quotes."
+            )
+
+    def check_scalar(self, node: ScalarNode, name: str = "") -> None:
+        """Refuse what would change the text without a word: a tag, or a comment glued to its # sign."""
+        self.check_tag(node, name)
+        if _is_plain(node) and node.value and self._is_cut_by_comment(node):
+            raise ConfigError(
+                f"{self.where(node, name)}: YAML reads what follows {_short(node.value)} as a comment. Put the whole "
+                "text in quotes if the # belongs to it; write a blank after the # of a comment."
+            )
+
+    def _is_cut_by_comment(self, node: ScalarNode) -> bool:
+        end = node.end_mark
+        return bool(_GLUED_COMMENT.match(self.text, end.index)) if end is not None else False
+
+
+def line_of(node: Node) -> int:
+    """The line, from 1, on which a node begins."""
+    return node.start_mark.line + 1 if node.start_mark is not None else 1
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The parser alone: no scalar is resolved, so a tag that is not `untagged` was typed."""
+
+    def resolve(self, kind: type[Node], *_: object) -> str:
+        """The tag of a node that was typed without one."""
+        return _TAGS[kind]
+
+
+def _is_plain(node: ScalarNode) -> bool:
+    return not node.style and node.tag == _UNTAGGED
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+def _typed(reader: YamlText, node: Node, path: KeyPath, lines: dict[KeyPath, int]) -> Value:
+    if len(path) > _MAX_DEPTH:
+        raise ConfigError(f"{reader.where(node)}: values lie more than {_MAX_DEPTH} levels deep. Write them flat.")
+    lines.setdefault(path, line_of(node))
+    if isinstance(node, MappingNode):
+        values: dict[str, Value] = {}
+        for key, key_node, value_node in reader.entries(node):
+            lines[(*path, key)] = line_of(key_node)
+            values[key] = _typed(reader, value_node, (*path, key), lines)
+        return values
+    if isinstance(node, SequenceNode):
+        return [_typed(reader, item, (*path, index), lines) for index, item in enumerate(reader.items(node))]
+    return _typed_scalar(reader, node) if isinstance(node, ScalarNode) else None
+
+
+def _typed_scalar(reader: YamlText, node: ScalarNode) -> Scalar:
+    reader.check_scalar(node)
+    text: str = node.value
+    if not _is_plain(node):
+        return text
+    if _NULL.match(text):
+        return None
+    if text in _TRUTH:
+        return _TRUTH[text]
+    if _INTEGER.match(text):
+        return int(text)
+    if _FLOAT.match(text):
+        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    return text
+
+
+def _syntax_message(error: yaml.YAMLError, reader: YamlText) -> str:
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error).splitlines()[0]
+    mark, begun = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    line = mark.line if mark is not None else reader.text.count("\n", 0, getattr(error, "position", 0))
+    line = min(line, max(0, len(reader.text.splitlines()) - 1))
+    since = f", {error.context} that begins on line {begun.line + 1}" if begun and begun.line < line else ""  # type: ignore[attr-defined]
+    advice = next(text for word, text in _ADVICE if word in problem)
+    return f"{reader.source}, line {line + 1}: this is not valid YAML ({problem}{since}). {advice}"

@@ -1,0 +1,143 @@
+"""The door: everything that can be wrong with the inputs is said here, before any work.
+
+What passes is written into the store as one result, `inputs/KEY`, and from then on a run knows its inputs by that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker
+from chunklab_core.config import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
+from chunklab_core.errors import ConfigError
+from chunklab_core.fingerprint import digest, digest_file
+from chunklab_core.models import BUNDLED, ModelCard, model_card
+from chunklab_core.parse import is_supported
+from chunklab_core.parse.folder import list_documents
+from chunklab_core.plugins import is_plugin, nearest, plugin_file
+from chunklab_core.questions import load_questions
+from chunklab_core.records import Question
+from chunklab_core.store import Ref, Store, pack_json
+
+_NEED_A_MODEL = ("dense", "hybrid")
+
+
+def prepare(
+    docs: str | Path,
+    questions: str | Path,
+    config: EvaluationConfig | Mapping[str, Any] | str | Path | None,
+    store: Store,
+) -> Ref:
+    """The inputs of a run, read, checked and kept in the store.
+
+    Raises:
+        ConfigError: something cannot be used; one line says what was found, what was expected and what to do.
+    """
+    settings = _settings(config)
+    strategies = [_strategy(strategy) for strategy in settings.strategies]
+    asked = load_questions(Path(questions))
+    folder, files, skipped = list_documents(Path(docs), is_supported)
+    _check_documents(asked, [file.doc_id for file in files])
+    scored = [question for question in asked if question.slots]
+    store.check_writable()
+    inputs = {
+        "corpus": _keep(store, "corpus", [asdict(file) for file in files]),
+        "queries": _keep(store, "queries", [question.query for question in scored]),
+        "questions": _keep(store, "questions", [asdict(question) for question in scored]),
+        "unscored": [question.question_id for question in asked if not question.slots],
+        "folder": str(folder.resolve()),
+        "skipped": [asdict(file) for file in skipped],
+        "settings": to_mapping(settings),
+        "output": settings.output.dir,
+        **_model_of_run(settings),
+        "retrievers": list(settings.retrieval.retrievers),
+        "strategies": strategies,
+    }
+    return _keep(store, "inputs", inputs)
+
+
+def _settings(config: EvaluationConfig | Mapping[str, Any] | str | Path | None) -> EvaluationConfig:
+    if isinstance(config, EvaluationConfig):
+        return config
+    if isinstance(config, Mapping):
+        return config_from_mapping(config)
+    return load_config(Path(config) if config else None)
+
+
+def _keep(store: Store, kind: str, value: Any) -> Ref:
+    ref = Ref(f"{kind}/{digest(value)}")
+    if not store.intact(ref):
+        store.write(ref, pack_json(value))
+    return ref
+
+
+def _strategy(strategy: Strategy) -> dict[str, Any]:
+    """A strategy as the chunk stage takes it, built once here so that what it refuses is refused before any work."""
+    defaults = {} if is_plugin(strategy.target) else default_params(strategy.target)
+    params: dict[str, Any] = {**defaults, **dict(strategy.params)}
+    card = _strategy_model(params)
+    chunker = make_chunker(strategy.target, embed=_no_vectors, **params)
+    arguments = {
+        "strategy": {
+            "name": strategy.target.rpartition(":")[2],
+            "params": params,
+            "plugin": _plugin_digest(strategy.target),
+            "model": {**_identity(card), "prompt": card.passage_prompt} if card else None,
+        },
+        "target": strategy.target,
+        "model_folder": card.folder if card else "",
+    }
+    return {
+        "label": strategy.label,
+        "arguments": arguments,
+        "max_tokens": declared_maximum(chunker),
+        "heading_path": bears_path(chunker),
+        "shown": {**defaults, **strategy.shown_params()},
+    }
+
+
+def _strategy_model(params: Mapping[str, Any]) -> ModelCard | None:
+    """The model that a strategy cuts with: its parameter `model`, by default the bundled one; None without one."""
+    return model_card(str(params["model"] or BUNDLED)) if "model" in params else None
+
+
+def _no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Stands in for an embedder while a strategy's parameters are checked."""
+    return np.zeros((len(texts), 1), dtype=np.float32)
+
+
+def _plugin_digest(target: str) -> str | None:
+    file = plugin_file(target) if is_plugin(target) else None
+    return digest_file(file) if file else None
+
+
+def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:
+    """The embedding model of the run with its two prompts; nothing where no retriever needs one."""
+    if not any(retriever in _NEED_A_MODEL for retriever in settings.retrieval.retrievers):
+        return {"model": None, "prompts": None}
+    wanted = settings.embedding
+    card = model_card(wanted.model, query_prompt=wanted.query_prompt, passage_prompt=wanted.passage_prompt)
+    model = {"model": _identity(card), "model_folder": card.folder}
+    return {"model": model, "prompts": [card.query_prompt, card.passage_prompt]}
+
+
+def _identity(card: ModelCard) -> dict[str, Any]:
+    """A model as keys know it: what it is, not where it lies or what is put before its texts."""
+    return {"name": card.name, "digest": card.digest, "max_length": card.max_length}
+
+
+def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str]) -> None:
+    known = set(doc_ids)
+    for question in questions:
+        for doc_id in question.documents:
+            if doc_id not in known:
+                raise ConfigError(
+                    f"Question {question.question_id!r}: its documents name {doc_id!r}, which is no document of the "
+                    f"folder{nearest(doc_id, list(doc_ids))}. Write the path relative to the folder."
+                )

@@ -1,0 +1,294 @@
+"""Gathers what the stages made into one report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from chunklab_core.fingerprint import version_of
+from chunklab_core.models import BACKEND
+from chunklab_core.pipeline import STAGES, ChunkTable, Node, document_entries
+from chunklab_core.plugins import is_plugin
+from chunklab_core.records import (
+    Cell,
+    CellQuestion,
+    CellVerdict,
+    ChunkEntry,
+    DocumentEntry,
+    FuzzyFind,
+    Health,
+    MetricsAtK,
+    ModelEntry,
+    Provenance,
+    QuestionScore,
+    Report,
+    Retrieved,
+    RunEntry,
+    SkippedFile,
+    Span,
+    StageReuse,
+    Warning,
+)
+from chunklab_core.score import mean_scores
+from chunklab_core.select.reasons import FEW_QUESTIONS
+from chunklab_core.store import Ref, Store, unpack_json
+
+_VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
+_TRUNCATED_SHARE = 0.05  # of a strategy's chunks; above it the report warns
+
+
+def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collection[Ref], *, started: datetime) -> Report:
+    """The report of a run whose nodes are all done.
+
+    Args:
+        store: holds the results.
+        inputs: what `chunklab_core.workbench.door.prepare` returned.
+        work: the nodes of the run.
+        todo: those of their references that had to be made.
+        started: when the run began; time zone aware.
+    """
+    run = unpack_json(store.read(inputs))
+    found = _Results(store, run, work)
+    cells = found.cells()
+    health = tuple(_health(store, one) for one in work if one.stage == "health")
+    documents = tuple(
+        DocumentEntry(each["id"], each["digest"], each["characters"], each["tokens"], tuple(each["warnings"]))
+        for each in found.documents
+    )
+    skipped = tuple(SkippedFile(**each) for each in [*run["skipped"], *found.unreadable])
+    n_scored = len(cells[0].per_question)
+    verdict = found.verdict(cells)
+    top_k = run["settings"]["retrieval"]["top_k"][0]
+    return Report(
+        provenance=_provenance(run, work, todo, started),
+        documents=documents,
+        skipped=tuple(sorted(skipped, key=lambda file: file.path)),
+        top_k=top_k,
+        ranking_metric=run["settings"]["eval"]["ranking_metric"],
+        n_questions=n_scored + len(run["unscored"]),
+        unscored=tuple(run["unscored"]),
+        cells=cells,
+        health=health,
+        verdict=verdict,
+        warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k)),
+        chunks=tuple((one.label, found.chunks(one.ref)) for one in work if one.stage == "chunk"),
+    )
+
+
+class _Results:
+    """The results of a run, read where they are asked for."""
+
+    def __init__(self, store: Store, run: Mapping[str, Any], work: Sequence[Node]) -> None:
+        self._store, self._run = store, run
+        self._refs = {(one.stage, one.label): one.ref for one in work}
+        self._select = next(self._read(one.ref) for one in work if one.stage == "select")
+        self._parsed = self._refs["parse", "documents"]
+        self.documents = document_entries(store, self._parsed)
+        self.unreadable: list[dict[str, str]] = self._read(self._parsed)["skipped"]
+
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells: by the ranking metric, best first, those that are ruled out after those in play."""
+        made = [self._cell(index, strategy, retriever) for index, (strategy, retriever) in enumerate(self._pairs())]
+        ruled_out = set(self._select["verdict"]["ruled_out"])
+        metric = self._run["settings"]["eval"]["ranking_metric"]
+
+        def place(index: int) -> tuple[bool, float, int]:
+            value = getattr(made[index], metric)
+            return index in ruled_out, -value if value is not None else float("inf"), index
+
+        return tuple(made[index] for index in sorted(range(len(made)), key=place))
+
+    def verdict(self, cells: Sequence[Cell]) -> CellVerdict:
+        """The verdict in the names of the cells."""
+        names = [_name(strategy, retriever) for strategy, retriever in self._pairs()]
+        said = self._select["verdict"]
+        p_best = dict(zip(names, said["p_best"], strict=True))
+        return CellVerdict(
+            status=said["status"],
+            leader=names[said["leader"]],
+            p_best=tuple((cell.cell, p_best[cell.cell]) for cell in cells),
+            in_play=tuple(names[index] for index in said["in_play"]),
+            ruled_out=tuple(names[index] for index in said["ruled_out"]),
+            questions_needed=said["questions_needed"],
+            reasons=tuple(reason.format(*names) for reason in said["reasons"]),
+        )
+
+    def chunks(self, ref: Ref) -> tuple[ChunkEntry, ...]:
+        """Where the chunks of a strategy lie."""
+        table = ChunkTable(self._store, ref)
+        return tuple(
+            ChunkEntry(table.chunk_id(row), table.doc_ids[document], Span(start, end), n_tokens)
+            for row, (document, start, end, n_tokens) in enumerate(table.table.tolist())
+        )
+
+    def _pairs(self) -> Iterator[tuple[Mapping[str, Any], str]]:
+        return ((strategy, retriever) for strategy in self._run["strategies"] for retriever in self._run["retrievers"])
+
+    def _cell(self, index: int, strategy: Mapping[str, Any], retriever: str) -> Cell:
+        label, name = strategy["label"], _name(strategy, retriever)
+        scored = self._read(self._refs["score", name])
+        table = ChunkTable(self._store, self._refs["chunk", label])
+        sweep = [_metrics(at["k"], [_question_score(each) for each in at["questions"]]) for at in scored["by_k"]]
+        judged = [_question_score(each) for each in scored["by_k"][0]["questions"]]
+        means = {field: getattr(sweep[0], field) for field in MetricsAtK.__slots__ if field != "k"}
+        wilson = self._select["ci95_wilson"][index]
+        return Cell(
+            cell=name,
+            strategy=label,
+            params=tuple(sorted(strategy["shown"].items())),
+            retriever=retriever,
+            model=None if retriever == "bm25" else self._run["model"]["model"]["name"],
+            reranker=None,
+            **means,
+            balanced=self._select["balanced"][index],
+            balanced_in_play=self._select["balanced_in_play"][index],
+            ci95=tuple(self._select["ci95"][index]),
+            ci95_wilson=tuple(wilson) if wilson else None,
+            by_k=tuple(sweep[1:]),
+            per_question=tuple(
+                CellQuestion(score, _retrieved(table, rows))
+                for score, rows in zip(judged, scored["retrieved"], strict=True)
+            ),
+        )
+
+    def _read(self, ref: Ref) -> Any:
+        return unpack_json(self._store.read(ref))
+
+
+def _name(strategy: Mapping[str, Any], retriever: str) -> str:
+    return f"{strategy['label']}/{retriever}"
+
+
+def _question_score(stored: Mapping[str, Any]) -> QuestionScore:
+    fuzzy = tuple(FuzzyFind(**find) for find in stored["fuzzy"])
+    return QuestionScore(**{**stored, "found": tuple(stored["found"]), "fuzzy": fuzzy})
+
+
+def _metrics(k: int, scores: Sequence[QuestionScore]) -> MetricsAtK:
+    means = asdict(mean_scores(scores))
+    return MetricsAtK(k, **{name: value for name, value in means.items() if name != "n_questions"})
+
+
+def _retrieved(table: ChunkTable, rows: Sequence[tuple[int, float]]) -> tuple[Retrieved, ...]:
+    return tuple(Retrieved(table.chunk_id(row), rank, score) for rank, (row, score) in enumerate(rows, start=1))
+
+
+def _health(store: Store, one: Node) -> Health:
+    return Health(**{**unpack_json(store.read(one.ref)), "strategy": one.label})
+
+
+def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[Ref], started: datetime) -> Provenance:
+    made = Counter(one.stage for one in work if one.ref in todo)
+    whole = Counter(one.stage for one in work)
+    ended = datetime.now(UTC)
+    return Provenance(
+        versions=tuple((name, version_of(name)) for name in _VERSIONS),
+        seed=run["settings"]["eval"]["seed"],
+        corpus_digest=run["corpus"].split("/")[1],
+        questions_digest=run["questions"].split("/")[1],
+        config=run["settings"],
+        models=tuple(_models(run)),
+        run=RunEntry(
+            started=started.isoformat(timespec="seconds"),
+            wall_seconds=round((ended - started).total_seconds(), 3),
+            stages=tuple(
+                StageReuse(stage, whole[stage] - made[stage], made[stage]) for stage in STAGES if whole[stage]
+            ),
+        ),
+    )
+
+
+def _models(run: Mapping[str, Any]) -> Iterator[ModelEntry]:
+    cards = [run["model"]["model"]] if run["model"] else []
+    cards += [each["arguments"]["strategy"]["model"] for each in run["strategies"]]
+    for card in {card["digest"]: card for card in cards if card}.values():
+        backend = "plug-in" if is_plugin(card["name"]) else f"{BACKEND[0]} {version_of(BACKEND[0])}"
+        yield ModelEntry(card["name"], card["digest"], card["max_length"], backend)
+
+
+# ---------------------------------------------------------------- warnings
+
+
+def _warnings(
+    documents: Sequence[DocumentEntry],
+    skipped: Sequence[SkippedFile],
+    unscored: Sequence[str],
+    cells: Sequence[Cell],
+    health: Sequence[Health],
+    top_k: int,
+) -> Iterator[Warning]:
+    for file in skipped:
+        yield Warning("skipped_file", "warning", f"{file.path} was not read: {file.reason}.", file.path)
+    for document in documents:
+        for message in document.warnings:
+            yield Warning("document", "warning", f"{document.doc_id} {message}.", document.doc_id)
+    if unscored:
+        yield Warning(
+            "unscored_questions",
+            "warning",
+            f"{len(unscored)} questions have no gold and are not scored: {', '.join(unscored)}.",
+        )
+    yield from _warnings_of_questions(cells)
+    for each in health:
+        yield from _warnings_of_strategy(each, top_k, sum(document.characters > 0 for document in documents))
+
+
+def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
+    n_scored = len(cells[0].per_question)
+    if n_scored < FEW_QUESTIONS:
+        yield Warning(
+            "few_questions",
+            "warning",
+            f"Only {n_scored} scored questions; below {FEW_QUESTIONS} no winner is named, and every figure is coarse.",
+        )
+    if all(cell.recall_at_k == 1.0 for cell in cells):
+        yield Warning(
+            "all_found",
+            "warning",
+            "Every cell finds every answer, so the questions cannot tell them apart. Ask harder ones, or lower k.",
+        )
+    fuzzy = {
+        (each.score.question_id, find.slot, find.expected)
+        for cell in cells
+        for each in cell.per_question
+        for find in each.score.fuzzy
+    }
+    if fuzzy:
+        yield Warning(
+            "fuzzy_finds",
+            "info",
+            f"{len(fuzzy)} answers were found with other wording in places; the report lists the words that differ.",
+        )
+
+
+def _warnings_of_strategy(health: Health, top_k: int, n_documents: int) -> Iterator[Warning]:
+    where = health.strategy
+    if health.n_chunks <= top_k:
+        yield Warning(
+            "k_covers_all",
+            "warning",
+            f"{where} makes {health.n_chunks} chunks and {top_k} are retrieved, so nothing is left out.",
+            where,
+        )
+    elif health.n_chunks == n_documents > 1:
+        yield Warning("one_chunk_a_document", "info", f"{where} makes one chunk of each document.", where)
+    for model, share in health.pct_oversized.items():
+        if share is not None and share > _TRUNCATED_SHARE:
+            limit = "their declared maximum" if model == "none" else f"what {model} reads, or their declared maximum"
+            yield Warning(
+                "oversized", "warning", f"{share:.0%} of the chunks of {where} are larger than {limit}.", where
+            )
+    if health.path_shortened:
+        yield Warning(
+            "path_shortened",
+            "info",
+            f"{health.path_shortened} chunks of {where} bear a shortened heading path, to stay within their maximum.",
+            where,
+        )
+    if health.lost_characters:
+        yield Warning(
+            "lost_characters", "warning", f"{where} leaves out {health.lost_characters} characters of the text.", where
+        )

@@ -1,0 +1,189 @@
+"""The command line: `chunklab run` and `python -m flows.evaluate`."""
+
+import argparse
+import contextlib
+import io
+import logging
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chunklab_core.errors import ChunklabError, ConfigError
+from chunklab_core.pipeline import STAGES
+from chunklab_core.store import Store, default_cache_dir
+
+if TYPE_CHECKING:
+    from chunklab_core.records import Report
+    from flows.settings import EvaluationSettings
+
+_EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
+_DONE, _UNUSABLE, _STOPPED = 0, 2, 130
+
+_DESCRIPTION = """\
+Compares chunking strategies, and retrievers, on your own documents and questions, and says whether any
+difference is real. Without arguments it evaluates the bundled example: three retrievers, five strategies.
+"""
+
+_EPILOG = """\
+examples:
+  python -m flows.evaluate
+      the bundled example
+  python -m flows.evaluate --docs handbook/ --questions questions.yaml
+      your documents; dense retrieval, the five default strategies
+  python -m flows.evaluate --docs handbook/ --questions questions.yaml --compare-retrievers --set retrieval.top_k=8
+      every strategy under dense, bm25 and hybrid, judged at 8 chunks
+
+questions.yaml:
+  questions:
+    - id: refunds
+      query: How long does a refund take?
+      gold_snippets: [Refunds reach the card within 14 days.]
+
+status: 0 done, 2 the input cannot be used (one line says why)
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and ends the process with its status."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def console_script() -> None:
+    """The installed command `chunklab`: its first word is the command."""
+    parser = argparse.ArgumentParser(prog="chunklab", description="Is the difference between chunking strategies real?")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    _add_options(commands.add_parser("run", help="compare strategies on documents and questions", **_texts()))
+    sys.exit(_evaluate_guarded(parser.parse_args()))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """One evaluation from command-line arguments; its status."""
+    parser = argparse.ArgumentParser(prog="python -m flows.evaluate", **_texts())
+    _add_options(parser)
+    return _evaluate_guarded(parser.parse_args(arguments))
+
+
+def _texts() -> dict[str, Any]:
+    return {
+        "description": _DESCRIPTION,
+        "epilog": _EPILOG,
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--docs", metavar="PATH", help="folder of documents (Markdown, text, PDF, DOCX), or one document")
+    add("--questions", metavar="FILE", help="questions with the passages that answer them (YAML)")
+    add("--config", metavar="FILE", help="settings (YAML); see docs/configuration.md")
+    add(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        dest="overrides",
+        help="one setting, as YAML; wins over the file",
+    )
+    add("--compare-retrievers", action="store_true", help="every strategy under dense, bm25 and hybrid")
+    add("--out", metavar="DIR", help="folder for report.json [chunklab_report]")
+    add(
+        "--refresh",
+        metavar="STAGE",
+        action="append",
+        default=[],
+        choices=sorted(STAGES),
+        help="run a stage again, whatever the cache holds",
+    )
+    add("--no-cache", action="store_true", help="reuse nothing and keep nothing")
+    add("--cache-dir", metavar="DIR", help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]")
+    add("--runner", choices=["threads"], default="threads", help="what the tasks run on [threads]")
+    add("--quiet", action="store_true", help="print nothing but errors")
+    add("--json", action="store_true", help="print report.json instead of the tables")
+
+
+def _evaluate_guarded(options: argparse.Namespace) -> int:
+    """The status of an evaluation; the user's mistakes end in one line, without a traceback."""
+    logging.basicConfig(format="%(message)s", level=logging.WARNING, stream=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to end
+    try:
+        _evaluate(options)
+    except ChunklabError as error:
+        print(f"chunklab: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
+        return _UNUSABLE
+    except KeyboardInterrupt:
+        print("chunklab: stopped; what was finished is kept for the next run.", file=sys.stderr)  # noqa: T201
+        return _STOPPED
+    return _DONE
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from chunklab_core.config import load_config
+    from chunklab_core.report.console import render
+    from chunklab_core.report.folder import check_output
+    from chunklab_core.report.json import report_to_json
+    from chunklab_core.workbench.door import prepare
+    from flows.settings import EvaluationSettings
+
+    docs, questions = _inputs(options)
+    overrides = list(options.overrides)
+    if options.compare_retrievers or options.docs is None:
+        overrides.append("retrieval.compare=[dense, bm25, hybrid]")
+    config = load_config(Path(options.config) if options.config else None, overrides)
+    out = Path(options.out or config.output.dir)
+    check_output(out)
+    with _cache_folder(options) as cache:
+        prepared = prepare(docs, questions, config, Store(cache))
+        settings = EvaluationSettings(
+            docs=str(docs),
+            questions=str(questions),
+            config=options.config,
+            overrides=overrides,
+            out=str(out),
+            refresh=options.refresh,
+            cache_dir=str(cache),
+            prepared=prepared,
+        )
+        report = _run_flow(options, settings)
+    if options.json:
+        print(report_to_json(report), end="")  # noqa: T201
+    elif not options.quiet:
+        print(render(report, out / "report.json"))  # noqa: T201
+
+
+def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "Report":
+    """Runs the flow with its history kept; an error of the flow comes out as it was raised inside."""
+    from flows.progress import progress_shown
+    from flows.server import history_kept, wait_until_recorded
+
+    with progress_shown(options.quiet), history_kept():
+        from flows.evaluate import evaluate
+
+        kept_in = Path(settings.cache_dir or default_cache_dir()) / "prefect"
+        state = evaluate.with_options(result_storage=kept_in)(settings, return_state=True)
+        report: Report = state.result()
+        stages = report.provenance.run.stages
+        if state.state_details.flow_run_id:
+            wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))
+    return report
+
+
+def _inputs(options: argparse.Namespace) -> tuple[Path, Path]:
+    if options.docs is None and options.questions is None:
+        return _EXAMPLE / "docs", _EXAMPLE / "questions.yaml"
+    missing = [name for name in ("docs", "questions") if getattr(options, name) is None]
+    if missing:
+        raise ConfigError(f"--{missing[0]} is missing: an evaluation needs both --docs and --questions.")
+    return Path(options.docs), Path(options.questions)
+
+
+@contextlib.contextmanager
+def _cache_folder(options: argparse.Namespace) -> Iterator[Path]:
+    if not options.no_cache:
+        yield Path(options.cache_dir) if options.cache_dir else default_cache_dir()
+        return
+    with tempfile.TemporaryDirectory(prefix="chunklab-") as folder:
+        yield Path(folder)

@@ -1,0 +1,23 @@
+"""Prefect task for stage chunk."""
+
+from typing import Any
+
+from prefect import task
+
+from chunklab_core import pipeline
+from chunklab_core.store import Ref, Store
+from tasks.caching import cached_by_content
+
+
+@task(task_run_name="chunk {label}", **cached_by_content("chunk"))
+def chunk(documents: Ref, strategy: dict[str, Any], target: str, model_folder: str, label: str, store: str) -> Ref:
+    """Every document cut by one strategy. See `chunklab_core.pipeline.chunk_all`."""
+    return pipeline.run_stage(
+        "chunk",
+        Store(store),
+        documents=documents,
+        strategy=strategy,
+        target=target,
+        model_folder=model_folder,
+        label=label,
+    )

@@ -1,0 +1,17 @@
+"""Prefect task for stage embed."""
+
+from typing import Any
+
+from prefect import task
+
+from chunklab_core import pipeline
+from chunklab_core.store import Ref, Store
+from tasks.caching import cached_by_content
+
+
+@task(task_run_name="embed {label}", **cached_by_content("embed"))
+def embed(texts: Ref, model: dict[str, Any], prompt: str, model_folder: str, label: str, store: str) -> Ref:
+    """A vector for every chunk of a strategy, or for every question. See `chunklab_core.pipeline.embed_all`."""
+    return pipeline.run_stage(
+        "embed", Store(store), texts=texts, model=model, prompt=prompt, model_folder=model_folder, label=label
+    )

@@ -1,0 +1,13 @@
+"""Prefect task for stage parse."""
+
+from prefect import task
+
+from chunklab_core import pipeline
+from chunklab_core.store import Ref, Store
+from tasks.caching import cached_by_content
+
+
+@task(task_run_name="parse {label}", **cached_by_content("parse"))
+def parse(corpus: Ref, pdf: str, folder: str, label: str, store: str) -> Ref:
+    """Every document of a folder, parsed. See `chunklab_core.pipeline.parse_all`."""
+    return pipeline.run_stage("parse", Store(store), corpus=corpus, pdf=pdf, folder=folder, label=label)

@@ -1,0 +1,29 @@
+"""Prefect task for stage report; it runs every time, for it holds the time."""
+
+from datetime import datetime
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from chunklab_core import pipeline
+from chunklab_core.records import Report
+from chunklab_core.report import write_report
+from chunklab_core.store import Ref, Store
+from chunklab_core.workbench.outcome import make_report
+
+
+@task(task_run_name="report", cache_policy=NO_CACHE)
+def report(
+    inputs: Ref,
+    made: list[Ref],  # noqa: ARG001 - what it waits for
+    todo: list[Ref],
+    out: str,
+    started: datetime,
+    store: str,
+) -> Report:
+    """What the stages found, as a record and as report.json in the folder `out`."""
+    kept = Store(store)
+    found = make_report(kept, inputs, pipeline.nodes(kept, inputs), todo, started=started)
+    write_report(found, Path(out))
+    return found

@@ -1,0 +1,24 @@
+"""Prefect task for stage score."""
+
+from prefect import task
+
+from chunklab_core import pipeline
+from chunklab_core.store import Ref, Store
+from tasks.caching import cached_by_content
+
+
+@task(task_run_name="score {label}", **cached_by_content("score"))
+def score(
+    retrieved: Ref, chunks: Ref, questions: Ref, top_k: list[int], fuzzy_threshold: float, label: str, store: str
+) -> Ref:
+    """How much of the gold one cell's answers hold. See `chunklab_core.pipeline.score_all`."""
+    return pipeline.run_stage(
+        "score",
+        Store(store),
+        retrieved=retrieved,
+        chunks=chunks,
+        questions=questions,
+        top_k=top_k,
+        fuzzy_threshold=fuzzy_threshold,
+        label=label,
+    )

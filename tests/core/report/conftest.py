@@ -1,0 +1,134 @@
+"""A small report made by hand: two strategies, one of them under two retrievers, two scored questions."""
+
+import pytest
+
+from chunklab_core.config import EvaluationConfig, to_mapping
+from chunklab_core.records import (
+    Cell,
+    CellQuestion,
+    CellVerdict,
+    ChunkEntry,
+    DocumentEntry,
+    FuzzyFind,
+    Health,
+    MetricsAtK,
+    ModelEntry,
+    Provenance,
+    QuestionScore,
+    Report,
+    Retrieved,
+    RunEntry,
+    SkippedFile,
+    Span,
+    StageReuse,
+    Warning,
+)
+
+STAGES = ("parse", "chunk", "health", "embed", "index", "retrieve", "score", "select")
+
+
+def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: float | None = 0.4) -> Cell:
+    """A cell with two questions: at this mean recall, with 300 tokens an answer."""
+    questions = tuple(
+        CellQuestion(
+            QuestionScore(name, recall, 1.0, 1.0, 0.5, 300, 0.1, 1, (True,), fuzzy),
+            (Retrieved("fees.md#000000", 1, 0.75), Retrieved("fees.md#000001", 2, 0.5)),
+        )
+        for name, fuzzy in (("refund", ()), ("cash", (FuzzyFind(0, "fees.md#000000", "four", "five"),)))
+    )
+    return Cell(
+        cell=f"{strategy}/{retriever}",
+        strategy=strategy,
+        params=(("chunk_size", 512), ("overlap", 64)),
+        retriever=retriever,
+        model=None if retriever == "bm25" else "all-MiniLM-L6-v2",
+        reranker=None,
+        recall_at_k=recall,
+        hit_rate_at_k=1.0,
+        mrr=1.0,
+        precision_at_k=0.5,
+        retrieved_tokens_at_k=300.0,
+        context_efficiency=0.1,
+        balanced=recall - 0.05,
+        balanced_in_play=balanced_in_play,
+        ci95=(0.0, 1.0),
+        ci95_wilson=(0.1, 0.9) if recall == 1.0 else None,
+        by_k=(MetricsAtK(10, 1.0, 1.0, 1.0, 0.1, 600.0, 0.05), MetricsAtK(3, recall, 1.0, 1.0, 0.4, 450.0, 0.1)),
+        per_question=questions,
+    )
+
+
+def health_of(strategy: str) -> Health:
+    return Health(strategy, 2, 150.0, 0.5, {"all-MiniLM-L6-v2": 0.0}, 1.0, None, 0)
+
+
+NO_CHUNKS = Health("structure", 0, None, None, {"all-MiniLM-L6-v2": None}, None, 1.0, 90)
+
+
+@pytest.fixture
+def report() -> Report:
+    return Report(
+        provenance=Provenance(
+            versions=(("numpy", "2.4.6"), ("chunklab-flows", "0.1.0")),
+            seed=0,
+            corpus_digest="ab" * 32,
+            questions_digest="cd" * 32,
+            config=to_mapping(EvaluationConfig()),
+            models=(ModelEntry("all-MiniLM-L6-v2", "ef" * 32, 256, "torch"),),
+            run=RunEntry("2026-03-01T12:00:00Z", 1.25, tuple(StageReuse(stage, 5, 0) for stage in STAGES)),
+        ),
+        documents=(
+            DocumentEntry("fees.md", "01" * 32, 90, 20),
+            DocumentEntry("empty.txt", "02" * 32, 0, 0, ("empty",)),
+        ),
+        skipped=(SkippedFile("locked.pdf", "needs a password"),),
+        top_k=2,
+        ranking_metric="balanced",
+        n_questions=3,
+        unscored=("open",),
+        cells=(cell_of("fixed", "dense", 1.0), cell_of("fixed", "bm25", 0.5), cell_of("structure", "bm25", 0.0, None)),
+        health=(health_of("fixed"), NO_CHUNKS),
+        verdict=CellVerdict(
+            status="undecided",
+            leader="fixed/dense",
+            p_best=(("fixed/dense", 0.625), ("fixed/bm25", 0.375), ("structure/bm25", 0.0)),
+            in_play=("fixed/dense", "fixed/bm25"),
+            ruled_out=("structure/bm25",),
+            questions_needed=40,
+            reasons=("Only 2 questions are scored.",),
+        ),
+        warnings=(Warning("few_questions", "warning", "Fewer than 15 questions are scored.", "questions"),),
+        chunks=(
+            (
+                "fixed",
+                (
+                    ChunkEntry("fees.md#000000", "fees.md", Span(0, 40), 9),
+                    ChunkEntry("fees.md#000001", "fees.md", Span(40, 90), 11),
+                ),
+            ),
+            ("structure", ()),
+        ),
+    )
+
+
+@pytest.fixture
+def full_report(report: Report) -> Report:
+    """Fifteen cells of five strategies, the last ten ruled out."""
+    from dataclasses import replace
+
+    strategies = ("fixed", "recursive", "semantic", "semantic_no_floor", "structure")
+    cells = tuple(cell_of(name, retriever, 0.5) for retriever in ("hybrid", "bm25", "dense") for name in strategies)
+    names = tuple(cell.cell for cell in cells)
+    verdict = CellVerdict(
+        "undecided",
+        names[0],
+        tuple((name, 0.2 if name in names[:5] else 0.0) for name in names),
+        names[:5],
+        names[5:],
+        480,
+        ("Its probability of being best is below 0.90.", "Two questions are near-duplicates of each other."),
+    )
+    warnings = tuple(Warning(f"w{index}", "warning", f"Something of note, number {index}.") for index in range(5))
+    return replace(
+        report, cells=cells, verdict=verdict, health=tuple(map(health_of, strategies)), warnings=warnings, chunks=()
+    )

@@ -1,0 +1,181 @@
+"""The figures of a question and of a cell: right values by hand, and the same as independent libraries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from chunklab_core.records import Chunk, FuzzyFind, Question, QuestionScore, Span
+from chunklab_core.score import mean_scores, score_question
+from chunklab_core.score.balanced import balanced
+from chunklab_core.score.gold import find_gold
+from chunklab_core.score.hit_rate import hit_at_k
+from chunklab_core.score.mrr import first_hit_rank, reciprocal_rank
+from chunklab_core.score.normalize import normalize_chunk
+from chunklab_core.score.precision import precision_at_k
+from chunklab_core.score.recall import recall_at_k
+
+LAMP, ROPE = "The lamp hangs in the hall.", "The rope lies in the boat."
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def chunk(text: str, at: int = 0, doc_id: str = "doc", prefix: str = "") -> Chunk:
+    return Chunk(f"{doc_id}#{at}", doc_id, Span(at, at + len(text)), text, prefix, words(f"{prefix} {text}"))
+
+
+def scored(gold: list[str | tuple[str, ...]], chunks: list[Chunk], k: int = 3) -> QuestionScore:
+    question = Question("q", "?", tuple((slot,) if isinstance(slot, str) else slot for slot in gold))
+    finds = find_gold(question, chunks, [normalize_chunk(one, []) for one in chunks])
+    return score_question(question, chunks, finds, k, count_tokens=words)
+
+
+def test_the_definitions_on_four_questions() -> None:
+    twice = scored([LAMP, ROPE], [chunk(f"{LAMP} x"), chunk(f"{LAMP} y", 100), chunk("none", 200)])
+    below = scored([LAMP], [chunk("n1"), chunk("n2", 10), chunk("n3", 20), chunk(LAMP, 30)])
+    empty = scored([LAMP], [])
+    short = scored([ROPE], [chunk(ROPE)])
+    four = [twice, below, empty, short]
+
+    assert [score.recall for score in four] == [0.5, 0, 0, 1]
+    assert [score.hit for score in four] == [1, 0, 0, 1]
+    assert [score.reciprocal_rank for score in four] == [1, 0, 0, 1]
+    assert [score.precision for score in four] == [pytest.approx(2 / 3), 0, 0, pytest.approx(1 / 3)]
+    assert [score.first_hit_rank for score in four] == [1, None, None, 1]
+    assert [score.retrieved_tokens for score in four] == [15, 3, 0, 6]
+    assert [score.context_efficiency for score in four] == [6 / 15, 0, 0, 1]
+    assert twice.found == (True, False)
+
+    mean = mean_scores(four)
+    assert (mean.n_questions, mean.recall_at_k, mean.hit_rate_at_k, mean.mrr) == (4, 0.375, 0.5, 0.5)
+    assert mean.precision_at_k == pytest.approx(0.25)
+    assert (mean.retrieved_tokens_at_k, mean.context_efficiency) == (6, 0.35)
+
+
+def test_overlapping_golds_count_as_their_union() -> None:
+    score = scored(["one two three", "two three four"], [chunk("zero one two three four five")])
+
+    assert score.context_efficiency == 4 / 6
+
+
+def test_characters_seen_through_two_chunks_count_once() -> None:
+    text = "one two three four five six"
+    first, second = chunk(text[:18], 0), chunk(text[8:], 8)  # both hold "three four"
+    score = scored(["one two three four", "three four five six"], [first, second])
+
+    assert (first.body, second.body) == ("one two three four", "three four five six")
+    assert score.context_efficiency == 6 / 8
+
+
+def test_one_gold_in_two_chunks_counts_in_the_first_only() -> None:
+    assert scored([LAMP], [chunk(LAMP), chunk(f"{LAMP} b", 500)]).context_efficiency == 6 / 13
+
+
+def test_of_alternatives_the_first_listed_one_that_was_found_counts() -> None:
+    slot = ("not there at all", LAMP, "the hall")
+
+    assert scored([slot], [chunk("the hall x y"), chunk(LAMP, 100)]).context_efficiency == 6 / 10
+
+
+def test_gold_in_the_prefix_is_found_and_counted() -> None:
+    assert scored(["Winter hours"], [chunk("Shut at noon.", prefix="Winter hours")]).context_efficiency == 2 / 5
+
+
+def test_gold_tokens_never_exceed_the_chunk_they_stand_in() -> None:
+    question = Question("q", "?", ((LAMP,),))
+    chunks = [chunk(LAMP)]
+    finds = find_gold(question, chunks, [normalize_chunk(chunks[0], [])])
+
+    assert score_question(question, chunks, finds, 1, count_tokens=len).context_efficiency == 1
+
+
+def test_a_fuzzy_find_is_listed_with_the_words_that_differ_and_an_exact_one_is_not() -> None:
+    slipped = chunk("Teh lamp hangs in the hall.")
+
+    assert scored([LAMP], [slipped]).fuzzy == (FuzzyFind(0, "doc#0", "the", "teh"),)
+    assert scored([(LAMP, "hangs in the hall")], [slipped]).fuzzy == ()
+
+
+def test_finds_of_another_ranking_or_no_k_are_refused() -> None:
+    question = Question("q", "?", ((LAMP,),))
+    finds = find_gold(question, [], [])
+    with pytest.raises(ValueError, match="one row a chunk"):
+        score_question(question, [chunk(LAMP)], finds, 3, count_tokens=words)
+    with pytest.raises(ValueError, match="k is 0"):
+        score_question(question, [], finds, 0, count_tokens=words)
+
+
+def test_a_question_without_gold_has_no_recall() -> None:
+    with pytest.raises(ValueError, match="0 slots"):
+        recall_at_k(np.zeros((3, 0), dtype=bool))
+
+
+def test_a_mean_over_no_question_is_refused() -> None:
+    with pytest.raises(ValueError, match="no scored question"):
+        mean_scores([])
+
+
+def test_metrics_agree_with_an_independent_library_on_random_rankings() -> None:
+    ir = pytest.importorskip("ir_measures")
+    rng = np.random.default_rng(3)
+    for k in (1, 3, 5, 10):
+        found = rng.random((50, 12, 4)) < 0.08
+        # One slot a chunk at most and one chunk a slot, so that slots are what the library calls relevant documents.
+        found &= (found.cumsum(axis=1) == 1) & (found.cumsum(axis=2) == 1)
+        cut = [one[:k] for one in found]
+        qrels, run = [], []
+        for question, one in enumerate(found):
+            named = {row: f"slot{slot}" for row, slot in np.argwhere(one)}
+            qrels += [ir.Qrel(str(question), f"slot{slot}", 1) for slot in range(4)]
+            run += [ir.ScoredDoc(str(question), named.get(row, f"none{row}"), 20 - row) for row in range(12)]
+        theirs = ir.calc_aggregate([ir.R @ k, ir.P @ k, ir.RR @ k, ir.Success @ k], qrels, run)
+
+        assert np.mean([recall_at_k(one) for one in cut]) == pytest.approx(theirs[ir.R @ k], abs=1e-9)
+        assert np.mean([precision_at_k(one, k) for one in cut]) == pytest.approx(theirs[ir.P @ k], abs=1e-9)
+        assert np.mean([reciprocal_rank(one) for one in cut]) == pytest.approx(theirs[ir.RR @ k], abs=1e-9)
+        assert np.mean([hit_at_k(one) for one in cut]) == pytest.approx(theirs[ir.Success @ k], abs=1e-9)
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(hnp.arrays(np.bool_, st.tuples(st.integers(0, 6), st.integers(1, 4))), st.randoms(use_true_random=False))
+def test_promises_that_hold_for_any_ranking(found: np.ndarray, random: object) -> None:
+    k = max(len(found), 1)
+    recalls = [recall_at_k(found[:rank]) for rank in range(len(found) + 1)]
+    order = np.random.default_rng(0).permutation(len(found))
+
+    assert recalls == sorted(recalls)
+    assert recall_at_k(found[order]) == recalls[-1]
+    assert all(0 <= value <= 1 for value in (recalls[-1], hit_at_k(found), reciprocal_rank(found)))
+    assert 0 <= precision_at_k(found, k) <= 1
+    assert (first_hit_rank(found) is None) == (hit_at_k(found) == 0)
+
+
+def test_balanced_charges_a_cell_for_being_fatter_than_the_leanest() -> None:
+    recall, tokens = np.array([0.8, 0.9, 1.0, 0.0]), np.array([100.0, 200.0, 1000.0, 0.0])
+
+    assert balanced(recall, tokens) == pytest.approx([0.8, 0.85, 0.55, 0.0])
+
+
+def test_balanced_in_play_does_not_let_a_tiny_bad_cell_price_the_others() -> None:
+    recall, tokens = np.array([0.8, 0.9, 0.1]), np.array([400.0, 800.0, 10.0])
+
+    assert balanced(recall, tokens, in_play=np.array([True, True, False])) == pytest.approx(
+        [0.8, 0.85, 0.1 - 0.05 * (10 / 400 - 1)]
+    )
+    assert balanced(recall, tokens).argmax() == 2  # what the plain one makes of the same field
+
+
+def test_balanced_of_a_field_that_retrieved_nothing_is_its_recall() -> None:
+    assert balanced(np.zeros(2), np.zeros(2)).tolist() == [0, 0]
+
+
+def test_whole_documents_win_on_recall_and_lose_on_balanced() -> None:
+    recall, tokens = np.array([0.82, 0.81, 1.0]), np.array([2228.0, 2128.0, 21280.0])
+
+    assert recall.argmax() == 2
+    assert balanced(recall, tokens).argmin() == 2

@@ -12,6 +12,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,7 @@ def stage_key(
         libraries: distributions whose version shapes the result.
     """
     versions = {name: version_of(name) for name in libraries}
+    versions["unicode"] = unicodedata.unidata_version  # what Python takes for letters, case and composed characters
     return digest(
         {"stage": stage, "code": code, "parameters": dict(parameters), "inputs": dict(inputs), "libraries": versions}
     )

@@ -56,7 +56,7 @@ def evaluate(settings: EvaluationSettings) -> Report:
     for one in work:
         arguments = _with_futures(one.arguments, futures)
         task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo)
-        futures[one.ref] = task.submit(**arguments, store=str(store.root))
+        futures[one.ref] = task.submit(**arguments, label=one.label, store=str(store.root))
     out = settings.out or unpack_json(store.read(inputs))["output"]
     made: Any = list(futures.values())
     return report.submit(inputs, made, sorted(todo), out, started, store=str(store.root)).result()

@@ -4,7 +4,6 @@ Eight manuals of twelve sections; each question asks for one section of one manu
 Whoever returns whole manuals finds every answer, and hands the reader the manual to search again.
 """
 
-
 import pytest
 
 from chunklab_core.pipeline import evaluate

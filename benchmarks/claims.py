@@ -6,6 +6,7 @@ same corpus, or the same model, and each difference in the conditions is said.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +36,14 @@ def claims(reports: Mapping[str, Json]) -> str:
         parts += [_dense_order(reports["chunklab_example"]), _gains(reports["chunklab_example"])]
     if "qasper" in reports:
         parts.append(_qasper(reports["qasper"]))
-    return "\n".join(parts)
+    return "\n".join(_wrapped(line) for part in parts for line in part.split("\n"))
+
+
+def _wrapped(line: str) -> str:
+    """A list item as the page shows it; everything else as it is."""
+    if not line.startswith("- "):
+        return line
+    return textwrap.fill(line, 118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _dense_order(report: Json) -> str:

@@ -77,7 +77,7 @@ the three retrievers with all-MiniLM-L6-v2, the bundled model, at k = 5. Figures
 [metrics.md](metrics.md) defines them. Rows are ranked by `balanced`, and cells that are ruled out stand last.
 
 Seconds are those of a {cores}-core machine without an accelerator that had other work to do; CPU seconds are the
-steadier figure. Ranks and shares do not depend on the machine, seconds do.
+steadier figure. Ranks and shares do not depend on the machine, but for rounding in the model.
 """
 
 _TABLE_HEAD = """\

@@ -156,7 +156,7 @@ class _SentenceTransformerEncoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
-        disable_progress_bar()  # type: ignore[no-untyped-call] # of loading weights, which is over in a moment
+        disable_progress_bar()  # of loading weights, which is over in a moment
         _log.info("loading embedding model %s", card.name)
         self._count = count_pieces
         try:

@@ -17,9 +17,6 @@ READS = {  # rooms whose code may shape the result of a stage, besides the shelf
 ROOMS = sorted(set().union(*READS.values()))
 
 
-
-
-@pytest.mark.usefixtures("forgetful")
 @pytest.mark.parametrize("stage", READS)
 def test_a_stage_is_keyed_by_the_rooms_it_leans_on_and_no_other(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[str] = set()

@@ -41,7 +41,8 @@ _WHITE = regex.compile(r"\s")
 _WHITE_BEFORE = regex.compile(r"(?r)\s")
 _BLANKS = " \u00a0\u202f"
 _NEAR = 256  # characters on either side
-_GRAPHEME = regex.compile(r"\X")
+# Flags are paired here: \X alone looks back over the whole run of them at each one.
+_GRAPHEME = regex.compile(r"\p{RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X")
 
 
 def fold(text: str) -> str:

@@ -40,19 +40,21 @@ def make_chunker(name: str, *, embed: EmbedTexts | None = None, base: FilePath |
     """
     method = _method(name, base)
     known = _parameters(method)
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     listed = sorted(set(known) - {"embed"})
     for key in params:
-        if key not in listed:
+        if key not in listed and not takes_any:
             guess = nearest(key, listed) or "."
             raise ConfigError(f"{name} has no parameter {key!r}{guess} Known: {', '.join(listed) or 'none'}.")
     if not inspect.isclass(method):
         return cast(Chunker, method)
     try:
-        return cast(Chunker, method(**params, **({"embed": embed} if "embed" in known else {})))
+        return cast(Chunker, method(**params, **({"embed": embed} if "embed" in known and embed is not None else {})))
     except ChunklabError:
         raise
     except Exception as error:
-        raise ConfigError(f"{name} cannot be made with these parameters: {type(error).__name__}: {error}.") from error
+        said = f"{error}" if isinstance(error, TypeError) else f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{name} cannot be made from its parameters: {said}. Known: {', '.join(listed)}.") from error
 
 
 def default_params(name: str, base: FilePath | None = None) -> dict[str, object]:
@@ -61,7 +63,7 @@ def default_params(name: str, base: FilePath | None = None) -> dict[str, object]
     return {
         key: None if parameter.default is parameter.empty else parameter.default
         for key, parameter in found.items()
-        if key != "embed"
+        if key != "embed" and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
     }
 
 

@@ -189,7 +189,7 @@ def test_a_parameter_that_means_something_else_is_refused_by_name(world: World, 
 @pytest.mark.parametrize(
     ("chunker", "error", "message"),
     [
-        ("NeedsSize", ConfigError, r"cannot be made with these parameters: TypeError: .*'size'"),
+        ("NeedsSize", ConfigError, r"cannot be made from its parameters: .*'size'"),
         ("Fails", ContractError, r"Fails failed on 'parcels\.txt': KeyError: 'late' \(mine\.py, line \d+\)"),
         ("Pairs", ContractError, r"Pairs returned \(0, 32\) for 'parcels\.txt'; .* Span or Cut"),
     ],

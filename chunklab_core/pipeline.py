@@ -666,7 +666,7 @@ def evaluate(
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
     """The nodes whose results are not in the store, or are not fit to be read by one that has to run.
 
-    Damaged results are discarded on the way, and so are all results of the stages in `refresh`, with all their items.
+    Damaged results are discarded on the way, and so are all results of the stages in `refresh` with their items.
     """
     for one in work:
         if one.stage in refresh:

@@ -117,10 +117,10 @@ class Store:
         self._path(ref).unlink(missing_ok=True)
 
     def discard_with_items(self, ref: Ref) -> None:
-        """Forgets a result and the items that it leans on, so that the next run makes all of it anew."""
+        """Forgets a result and the items it leans on, so that the next run takes over nothing of it."""
         with contextlib.suppress(KeyError):
             items = self._read(ref)[0]
-            if items:
+            if items is not None:
                 self.discard_items(items.shelf, items.keys)
         self.discard(ref)
 

@@ -1,10 +1,8 @@
 """The evaluation as a Prefect flow, and the commands that run it.
 
 Prefect reads its settings when it is imported, so what an evaluation needs is said here, before: analytics off (they
-log an error on a machine without a network), every task run recorded (with the usual batches a short run ends before
-its last task runs are written), and time for the temporary server to start on a busy machine. An
-error is said once, by the command, and not as a traceback of every task that waited for it; Prefect's pages keep those.
-Whoever has set one of these keeps their value.
+log an error on a machine without a network), and every task run recorded (with the usual batches a short run ends
+before its last task runs are written). Whoever has set one of these keeps their value.
 """
 
 import os
@@ -14,9 +12,7 @@ for _name, _value in {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     "PREFECT_LOGGING_LEVEL": "WARNING",
-    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "DO_NOT_TRACK": "1",
 }.items():
     os.environ.setdefault(_name, _value)

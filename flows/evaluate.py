@@ -54,17 +54,12 @@ def evaluate(settings: EvaluationSettings) -> Report:
     todo = pipeline.nodes_to_run(store, work, settings.refresh)
     futures: dict[Ref, PrefectFuture[Ref]] = {}
     for one in work:
-        if one.ref in futures:  # an equal strategy under another label
-            continue
         arguments = _with_futures(one.arguments, futures)
         task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo)
         futures[one.ref] = task.submit(**arguments, label=one.label, store=str(store.root))
     out = settings.out or unpack_json(store.read(inputs))["output"]
     made: Any = list(futures.values())
-    reported = report.submit(inputs, made, sorted(todo), out, started, store=str(store.root))
-    for future in futures.values():
-        future.result()  # in the order of the stages, so that what is raised is what failed first
-    return reported.result()
+    return report.submit(inputs, made, sorted(todo), out, started, store=str(store.root)).result()
 
 
 def _prepare(settings: EvaluationSettings, store: Store) -> Ref:

@@ -180,6 +180,18 @@ def test_a_chunker_of_the_users_that_asks_for_an_embedder_gets_the_one_it_names(
     assert world.texts_sent() == 1  # three times one text
 
 
+def test_plugin_files_are_looked_for_beside_the_configuration_that_names_them(world: World) -> None:
+    path = world.folder / "config.yaml"
+    path.write_text(
+        "embedding: {model: 'mine.py:Letters'}\n"
+        "strategies: [{name: 'mine.py:Whole'}, {name: semantic, params: {model: 'mine.py:Letters'}}]\n"
+    )
+    report = pipeline.evaluate(world.docs, world.folder / "questions.yaml", path, cache=world.folder / "cache")
+
+    assert [cell.strategy for cell in report.cells] == ["mine.py:Whole", "semantic"]
+    assert str(world.folder) not in str(report.provenance.config)
+
+
 @pytest.mark.parametrize("key", ["name", "embed", "base"])
 def test_a_parameter_that_means_something_else_is_refused_by_name(world: World, key: str) -> None:
     with pytest.raises(ConfigError, match=f"cannot be called '{key}'"):

@@ -192,6 +192,13 @@ def test_plugin_files_are_looked_for_beside_the_configuration_that_names_them(wo
     assert str(world.folder) not in str(report.provenance.config)
 
 
+def test_one_that_takes_no_name_of_a_model_gets_the_bundled_one_and_no_parameter(world: World) -> None:
+    chunk = next(one for one in world.nodes(world.settings({"name": world.name("Asks")})) if one.stage == "chunk")
+
+    assert chunk.arguments["strategy"]["params"] == {}
+    assert chunk.arguments["strategy"]["model"]["name"] == "all-MiniLM-L6-v2"
+
+
 @pytest.mark.parametrize("key", ["name", "embed", "base"])
 def test_a_parameter_that_means_something_else_is_refused_by_name(world: World, key: str) -> None:
     with pytest.raises(ConfigError, match=f"cannot be called '{key}'"):

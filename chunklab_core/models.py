@@ -53,6 +53,8 @@ PROMPTS = {
     "mixedbread-ai/mxbai-embed-large-v1": _BGE,
 }
 
+_OPENING = threading.Lock()  # `lru_cache` alone makes two where two threads ask for the first time at once
+
 _log = logging.getLogger(__name__)
 
 
@@ -105,9 +107,14 @@ def bundled_embedder() -> Embedder:
     return open_embedder(replace(model_card(BUNDLED), query_prompt="", passage_prompt=""))
 
 
-@lru_cache(maxsize=4)
 def open_embedder(card: ModelCard) -> Embedder:
     """The embedder of a model; one for each model in a process, for loading one takes seconds."""
+    with _OPENING:
+        return _embedder_of(card)
+
+
+@lru_cache(maxsize=4)
+def _embedder_of(card: ModelCard) -> Embedder:
     return Embedder(card)
 
 
@@ -299,7 +306,10 @@ def _slow_piece_counter(folder: Path) -> Callable[[Sequence[str]], list[int]]:
 def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
-    content = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} of an embedding model cannot be read: {_first_line(error)}.") from error
     return content if isinstance(content, dict) else {}
 
 

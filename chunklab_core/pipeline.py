@@ -33,6 +33,7 @@ from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import unpack_document
+from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import Chunk, Document, EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
@@ -42,7 +43,7 @@ from chunklab_core.score.gold import find_gold
 from chunklab_core.score.normalize import Passage, normalize_chunk
 from chunklab_core.select import select_winner
 from chunklab_core.select.bootstrap import ci95
-from chunklab_core.select.wilson import ci95_wilson
+from chunklab_core.select.wilson import ci95_wilson, needs_wilson
 from chunklab_core.store import (
     Items,
     Ref,
@@ -139,7 +140,8 @@ def inputs_of(one: Node) -> list[Ref]:
 @lru_cache(maxsize=64)
 def _code_of(stage: str) -> str:
     rule = STAGES[stage]
-    return digest([code_of_room(rule.room), code_of_function(__name__, rule.function.__name__)])
+    own = code_of_function(__name__, rule.function.__name__, frozenset({"STAGES"}))  # it leads to every other stage
+    return digest([code_of_room(rule.room), own])
 
 
 def _tell(stage: str, label: str, done: int, total: int) -> None:
@@ -207,7 +209,8 @@ def chunk_all(
     own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
-    keys = [_item_key(own, key.hex()) for key in parsed_keys]
+    names = doc_ids if is_plugin(target) else [""] * len(doc_ids)  # a user's chunker may look at the document's id
+    keys = [_item_key(own, key.hex(), name) for key, name in zip(parsed_keys, names, strict=True)]
     spans: list[list[list[int]]] = []
     for ids, parsed_part, part in _in_step(_DOCUMENTS_TOGETHER, doc_ids, parsed_keys, keys):
         held = store.get_items("chunk", part)
@@ -487,7 +490,7 @@ def select_all(
             value if there else None for value, there in zip(priced_in_play.tolist(), in_play, strict=True)
         ],
         "ci95": [ci95(cell, resamples, seed) for cell in recall],
-        "ci95_wilson": [ci95_wilson(cell) for cell in recall],
+        "ci95_wilson": [ci95_wilson(cell) if needs_wilson(cell) else None for cell in recall],
     }
     return pack_json(said), None
 
@@ -663,11 +666,11 @@ def evaluate(
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
     """The nodes whose results are not in the store, or are not fit to be read by one that has to run.
 
-    Damaged results are discarded on the way, and so are all results of the stages in `refresh`.
+    Damaged results are discarded on the way, and so are all results of the stages in `refresh` with their items.
     """
     for one in work:
         if one.stage in refresh:
-            store.discard(one.ref)
+            store.discard_with_items(one.ref)
     todo = {one.ref for one in work if not store.holds(one.ref)}
     for one in reversed(work):
         if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):

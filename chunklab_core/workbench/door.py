@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker
+from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker, takes_embedder
 from chunklab_core.config import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
 from chunklab_core.errors import ConfigError
 from chunklab_core.fingerprint import digest, digest_file
@@ -81,7 +81,8 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
     """A strategy as the chunk stage takes it, built once here so that what it refuses is refused before any work."""
     defaults = {} if is_plugin(strategy.target) else default_params(strategy.target)
     params: dict[str, Any] = {**defaults, **dict(strategy.params)}
-    card = _strategy_model(params)
+    _refuse_taken(strategy)
+    card = _strategy_model(strategy.target, params)
     chunker = make_chunker(strategy.target, embed=_no_vectors, **params)
     arguments = {
         "strategy": {
@@ -102,9 +103,20 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
     }
 
 
-def _strategy_model(params: Mapping[str, Any]) -> ModelCard | None:
-    """The model that a strategy cuts with: its parameter `model`, by default the bundled one; None without one."""
-    return model_card(str(params["model"] or BUNDLED)) if "model" in params else None
+def _refuse_taken(strategy: Strategy) -> None:
+    """Refuses parameters whose name means something else where a chunker is made."""
+    for key, _ in strategy.params:
+        if key in ("base", "embed", "name"):
+            raise ConfigError(
+                f"Strategy {strategy.label!r}: a parameter cannot be called {key!r}. Remove or rename it."
+            )
+
+
+def _strategy_model(target: str, params: Mapping[str, Any]) -> ModelCard | None:
+    """The model that a strategy cuts with, by its parameter `model`, else the bundled one; None if it asks for none."""
+    if not takes_embedder(target):
+        return None
+    return model_card(str(params.get("model", default_params(target).get("model")) or BUNDLED))
 
 
 def _no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -35,7 +35,7 @@ from chunklab_core.records import (
 )
 from chunklab_core.score import mean_scores
 from chunklab_core.select.reasons import FEW_QUESTIONS
-from chunklab_core.store import Ref, Store, unpack_json
+from chunklab_core.store import Ref, Store, stage_of, unpack_json
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
 _TRUNCATED_SHARE = 0.05  # of a strategy's chunks; above it the report warns
@@ -182,8 +182,8 @@ def _health(store: Store, one: Node) -> Health:
 
 
 def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[Ref], started: datetime) -> Provenance:
-    made = Counter(one.stage for one in work if one.ref in todo)
-    whole = Counter(one.stage for one in work)
+    refs = {one.ref for one in work}  # equal strategies under two labels are one node
+    made, whole = Counter(map(stage_of, refs & set(todo))), Counter(map(stage_of, refs))
     ended = datetime.now(UTC)
     return Provenance(
         versions=tuple((name, version_of(name)) for name in _VERSIONS),

@@ -1,5 +1,7 @@
 import json
 import shutil
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -145,3 +147,28 @@ def test_a_vector_does_not_depend_on_its_neighbours() -> None:
         np.testing.assert_array_equal(embedder([text])[0], together[at])
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1.0, atol=1e-5)
     assert embedder.count_pieces([texts[0], texts[2]]) == [6, 402]
+
+
+def test_threads_that_ask_for_a_model_at_once_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(models.Embedder):
+        def __init__(self, card: ModelCard) -> None:
+            time.sleep(0.05)
+            super().__init__(card)
+
+    monkeypatch.setattr(models, "Embedder", Slow)
+    card, found = ModelCard("shared", "digest", None, ""), []
+    threads = [threading.Thread(target=lambda: found.append(open_embedder(card))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [one is found[0] for one in found] == [True] * 4
+
+
+def test_a_damaged_setting_of_a_model_is_said_in_one_line(model: Path) -> None:
+    (model / "config.json").write_text("{half")
+    (model / "sentence_bert_config.json").unlink()
+
+    with pytest.raises(ConfigError, match=r"config\.json of an embedding model cannot be read"):
+        model_card(str(model))

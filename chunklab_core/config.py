@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chunklab_core.errors import ConfigError
-from chunklab_core.strict_yaml import KeyPath, Scalar, Value, load, nearest, read_text
+from chunklab_core.errors import ConfigError, nearest
+from chunklab_core.strict_yaml import KeyPath, Scalar, Value, load, read_text
 
 RETRIEVERS = ("dense", "bm25", "hybrid")
 RANKING_METRICS = ("balanced", "recall_at_k", "hit_rate_at_k", "mrr", "precision_at_k", "context_efficiency")

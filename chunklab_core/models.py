@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.errors import ConfigError, ContractError
-from chunklab_core.fingerprint import digest, digest_file, version_of
+from chunklab_core.fingerprint import code_of_function, digest, digest_file, version_of
 from chunklab_core.plugins import is_plugin, load_plugin, plugin_file
 
 BUNDLED = "all-MiniLM-L6-v2"
@@ -133,6 +133,12 @@ class Embedder:
             if self._encode is None:
                 self._encode = self._load()
             vectors = np.asarray(self._encode(texts), dtype=np.float32)
+        if vectors.ndim == 2 and not np.isfinite(vectors).all():
+            at = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise ContractError(
+                f"Embedding model {self.card.name} returned NaN or infinity for the text that begins with "
+                f"{texts[at][:40]!r}; it must return finite numbers."
+            )
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ContractError(
                 f"Embedding model {self.card.name} returned an array of shape {vectors.shape} for {len(texts)} texts; "
@@ -249,7 +255,8 @@ def _digest_of(folder: Path) -> str:
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
     if not contents:
         raise ConfigError(f"{folder} holds no embedding model: no weights and no configuration were found in it.")
-    return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, _PADDING])
+    code = code_of_function(__name__, "_SentenceTransformerEncoder")
+    return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, code])
 
 
 def _digest_once(path: Path) -> str:

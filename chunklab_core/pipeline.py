@@ -38,10 +38,10 @@ from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import Chunk, Document, EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
-from chunklab_core.score.balanced import balanced
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.normalize import Passage, normalize_chunk
 from chunklab_core.select import select_winner
+from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
 from chunklab_core.select.wilson import ci95_wilson, needs_wilson
 from chunklab_core.store import (
@@ -427,13 +427,13 @@ def score_all(
     *,
     retrieved: Ref,
     chunks: Ref,
-    questions: Ref,
+    gold: Ref,
     top_k: Sequence[int],
     fuzzy_threshold: float,
     label: str,
 ) -> Made:
     """How much of the gold one cell's answers hold, question by question and for every k."""
-    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(questions))]
+    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(gold))]
     rankings = load_rankings(store, retrieved)
     table = ChunkTable(store, chunks)
     passage = lru_cache(maxsize=_PASSAGES_KEPT)(partial(_passage, table))
@@ -540,9 +540,9 @@ STAGES: Mapping[str, Stage] = {
     "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_folder"), (*_TOKENS, *_ARRAYS, "regex")),
     "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),
     "embed": Stage(embed_all, "embed", ("texts",), ("model_folder",)),
-    "index": Stage(index_all, "index", ("source",), (), ("regex",), tells=False),
+    "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
-    "score": Stage(score_all, "score", ("retrieved", "chunks", "questions"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, "rapidfuzz", "regex")),
     "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }
 
@@ -593,7 +593,7 @@ def _nodes_of_strategy(
             cell_name(label, retriever),
             retrieved=searched[retriever][-1].ref,
             chunks=chunks.ref,
-            questions=run["questions"],
+            gold=run["gold"],
             top_k=run["settings"]["retrieval"]["top_k"],
             fuzzy_threshold=judged["fuzzy_threshold"],
         )

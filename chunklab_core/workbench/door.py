@@ -6,7 +6,7 @@ What passes is written into the store as one result, `inputs/KEY`, and from then
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker, takes_embedder
 from chunklab_core.config import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import ConfigError, did_you_mean
 from chunklab_core.fingerprint import digest, digest_file
 from chunklab_core.models import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import is_supported
 from chunklab_core.parse.folder import list_documents
-from chunklab_core.plugins import is_plugin, nearest, plugin_file
+from chunklab_core.plugins import is_plugin, plugin_file
 from chunklab_core.questions import load_questions
 from chunklab_core.records import Question
 from chunklab_core.store import Ref, Store, pack_json
@@ -50,6 +50,7 @@ def prepare(
         "corpus": _keep(store, "corpus", [asdict(file) for file in files]),
         "queries": _keep(store, "queries", [question.query for question in scored]),
         "questions": _keep(store, "questions", [asdict(question) for question in scored]),
+        "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
         "folder": str(folder.resolve()),
         "skipped": [asdict(file) for file in skipped],
@@ -75,6 +76,11 @@ def _keep(store: Store, kind: str, value: Any) -> Ref:
     if not store.intact(ref):
         store.write(ref, pack_json(value))
     return ref
+
+
+def _only_gold(question: Question) -> dict[str, Any]:
+    """A question as it is scored: what it asks, and how it is filed, has no part in that."""
+    return asdict(replace(question, query="", tags=(), reviewed=False))
 
 
 def _strategy(strategy: Strategy) -> dict[str, Any]:
@@ -151,5 +157,5 @@ def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str]) -> N
             if doc_id not in known:
                 raise ConfigError(
                     f"Question {question.question_id!r}: its documents name {doc_id!r}, which is no document of the "
-                    f"folder{nearest(doc_id, list(doc_ids))}. Write the path relative to the folder."
+                    f"folder{did_you_mean(doc_id, list(doc_ids))}. Write the path relative to the folder."
                 )

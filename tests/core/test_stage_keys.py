@@ -12,7 +12,7 @@ READS = {  # rooms whose code may shape the result of a stage, besides the shelf
     "index": {"parse", "chunk", "embed", "index"},
     "retrieve": {"embed", "index", "retrieve"},
     "score": {"parse", "chunk", "score"},
-    "select": {"score", "select"},
+    "select": {"select"},
 }
 ROOMS = sorted(set().union(*READS.values()))
 

@@ -666,11 +666,11 @@ def evaluate(
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
     """The nodes whose results are not in the store, or are not fit to be read by one that has to run.
 
-    Damaged results are discarded on the way, and so are all results of the stages in `refresh`.
+    Damaged results are discarded on the way, and so are all results of the stages in `refresh` with their items.
     """
     for one in work:
         if one.stage in refresh:
-            store.discard(one.ref)
+            store.discard_with_items(one.ref)
     todo = {one.ref for one in work if not store.holds(one.ref)}
     for one in reversed(work):
         if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):

@@ -116,6 +116,14 @@ class Store:
         """Forgets a result, so that the next run makes it anew."""
         self._path(ref).unlink(missing_ok=True)
 
+    def discard_with_items(self, ref: Ref) -> None:
+        """Forgets a result and the items it leans on, so that the next run takes over nothing of it."""
+        with contextlib.suppress(KeyError):
+            items = self._read(ref)[0]
+            if items is not None:
+                self.discard_items(items.shelf, items.keys)
+        self.discard(ref)
+
     def _path(self, ref: Ref) -> Path:
         stage, key = ref.split("/", 1)
         return self.root / "results" / stage / key[:2] / key

@@ -179,8 +179,7 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
     with progress_shown(options.quiet), history_kept():
         from flows.evaluate import evaluate
 
-        kept_in = Path(settings.cache_dir or default_cache_dir()) / "prefect"
-        state = evaluate.with_options(result_storage=kept_in)(settings, return_state=True)
+        state = evaluate(settings, return_state=True)
         report: Report = state.result()
         stages = report.provenance.run.stages
         if state.state_details.flow_run_id:

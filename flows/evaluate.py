@@ -49,7 +49,7 @@ TASKS: Mapping[str, Task[..., Ref]] = {
 _RUNNER: Any = ThreadPoolTaskRunner(max_workers=(os.cpu_count() or 1) + 6)
 
 
-@flow(name="evaluate", task_runner=_RUNNER, validate_parameters=True)
+@flow(name="evaluate", task_runner=_RUNNER, validate_parameters=True, persist_result=False)
 def evaluate(settings: EvaluationSettings) -> Report:
     """Chunking strategies and retrievers compared on a folder of documents and a file of questions."""
     started = datetime.now(UTC)
@@ -58,9 +58,10 @@ def evaluate(settings: EvaluationSettings) -> Report:
     work = pipeline.nodes(store, inputs)
     todo = pipeline.nodes_to_run(store, work, settings.refresh)
     futures: dict[Ref, PrefectFuture[Ref]] = {}
+    records: Any = store.root.absolute() / "prefect"  # which key has which result; never the user's ~/.prefect
     for one in work:
         arguments = _with_futures(one.arguments, futures)
-        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo)
+        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo, result_storage=records)
         futures[one.ref] = task.submit(**arguments, store=str(store.root))
     made: Any = list(futures.values())
     _raise_what_failed(made)

@@ -66,7 +66,7 @@ class ModelCard:
         name: as the user wrote it.
         digest: SHA-256 over all that shapes a vector: weights, tokenizer, pooling, maximum length, library versions.
         max_length: pieces of the model's own tokenizer that it reads, special pieces included; None where unknown.
-        folder: where its files lie; empty for a plug-in.
+        folder: where its files lie, a plug-in's file included; empty for a plug-in from a package.
         query_prompt, passage_prompt: put before every query and every passage by whoever sends them.
     """
 
@@ -87,9 +87,7 @@ def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: st
         ConfigError: there is no such model here or on the hub, or its files are not what they should be.
     """
     if is_plugin(name):
-        file = plugin_file(name)
-        code = [name.rpartition(":")[2], digest_file(file) if file else None]
-        return ModelCard(name, digest(code), None, "", query_prompt or "", passage_prompt or "")
+        return _plugin_card(name, query_prompt or "", passage_prompt or "")
     folder = _folder_of(name)
     query, passage = _prompts_of(name, folder)
     return ModelCard(
@@ -157,9 +155,18 @@ class Embedder:
 
     def _load(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
         if is_plugin(self.card.name):
-            plugin: Callable[[Sequence[str]], NDArray[np.float32]] = load_plugin(self.card.name)()
-            return plugin
+            return self._load_plugin()
         return _SentenceTransformerEncoder(self.card, self.count_pieces)
+
+    def _load_plugin(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+        made = load_plugin(self.card.name, Path(self.card.folder))
+        try:
+            plugin: Callable[[Sequence[str]], NDArray[np.float32]] = made()
+        except Exception as error:
+            raise ConfigError(
+                f"Embedding model {self.card.name} cannot be loaded: {type(error).__name__}: {_first_line(error)}"
+            ) from error
+        return plugin
 
 
 class _SentenceTransformerEncoder:
@@ -203,6 +210,21 @@ class _SentenceTransformerEncoder:
 
 
 # ---------------------------------------------------------------- files
+
+
+def _plugin_card(name: str, query_prompt: str, passage_prompt: str) -> ModelCard:
+    """A user's embedder; its name goes without the folder, for that shapes no vector and belongs in no report."""
+    source, _, attribute = name.rpartition(":")
+    file = plugin_file(name)
+    in_file = file is not None and source.endswith(".py")
+    return ModelCard(
+        name=f"{file.name}:{attribute}" if file and in_file else name,
+        digest=digest([attribute, digest_file(file) if file else None]),
+        max_length=None,
+        folder=str(file.parent) if file and in_file else "",
+        query_prompt=query_prompt,
+        passage_prompt=passage_prompt,
+    )
 
 
 def _folder_of(name: str) -> Path:

@@ -93,7 +93,7 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
     arguments = {
         "strategy": {
             "name": strategy.target.rpartition(":")[2],
-            "params": params,
+            "params": {**params, "model": card.name} if card else params,
             "plugin": _plugin_digest(strategy.target),
             "model": {**_identity(card), "prompt": card.passage_prompt} if card else None,
         },

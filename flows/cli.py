@@ -189,11 +189,20 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
 
 def _inputs(options: argparse.Namespace) -> tuple[Path, Path]:
     if options.docs is None and options.questions is None:
-        return _EXAMPLE / "docs", _EXAMPLE / "questions.yaml"
+        return _bundled_example()
     missing = [name for name in ("docs", "questions") if getattr(options, name) is None]
     if missing:
         raise ConfigError(f"--{missing[0]} is missing: an evaluation needs both --docs and --questions.")
     return Path(options.docs), Path(options.questions)
+
+
+def _bundled_example() -> tuple[Path, Path]:
+    """The example of the repository; an installation without the repository does not have it."""
+    if not _EXAMPLE.is_dir():
+        raise ConfigError(
+            "The bundled example is part of the repository and is not installed. Give --docs and --questions."
+        )
+    return _EXAMPLE / "docs", _EXAMPLE / "questions.yaml"
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ def test_items_come_back_and_missing_ones_are_named_in_order(tmp_path: Path) -> 
 
 def test_a_result_is_forgotten_with_its_items_and_without_those_of_others(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put_items("chunk", {key: b"item" for key in KEYS[:3]})
+    store.put_items("chunk", dict.fromkeys(KEYS[:3], b"item"))
     store.write(REF, b"payload", Items("chunk", KEYS[:2]))
 
     store.discard_with_items(REF)

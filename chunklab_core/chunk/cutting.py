@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from chunklab_core.chunk.boundaries import Boundaries
+from chunklab_core.chunk.sentences import LOOK_AHEAD
 from chunklab_core.tokens import tokenize
 
 Level = Callable[[str, int, int], Iterator[int]]
@@ -47,7 +48,7 @@ def words(text: str, lo: int, hi: int) -> Iterator[int]:
 
 
 def _ends(pattern: re.Pattern[str], text: str, lo: int, hi: int) -> Iterator[int]:
-    for match in pattern.finditer(text, lo):
+    for match in pattern.finditer(text, lo, hi + LOOK_AHEAD):
         if match.end() > hi:
             return
         if match.end() > lo:

@@ -124,10 +124,11 @@ class SemanticChunker:
         start = segment.start
         while start < segment.end:
             limit = paths.budget(start, self.max_tokens) if paths else self.max_tokens
-            rest = ruler.tokens.count(start, segment.end)
-            if rest <= limit:
+            if ruler.fits(start, segment.end, limit):
                 yield Span(start, segment.end)
                 return
+            # The document's own tokens: to count the slice anew for every part would take quadratic time.
+            rest = ruler.tokens.tokens_before(segment.end) - ruler.tokens.tokens_before(start)
             share = int(_EVEN * rest / -(-rest // limit)) + 1
             end = cut_point(ruler, start, segment.end, min(limit, share), _LEVELS)
             yield Span(start, ruler.trim(start, end))

@@ -17,6 +17,7 @@ _END = re.compile(rf"[\n{_NARROW}{_WIDE}](?:(?<=\n)\s*|(?<!\n)[{_NARROW}{_WIDE}]
 _OWN_LINE = re.compile(r"(?:[-*+\u2022\u2023\u25e6]|\d{1,3}[.)])\s|[|#>]|```|~~~")
 _LINE_ALONE = re.compile(r"[^\S\n]*(?:\||#{1,6}\s|```|~~~)|.*\|[^\S\n]*$")
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]+$")
+LOOK_AHEAD = 16  # characters behind a range that decide whether a break in it is one; what is behind is not scanned
 _LOOK_BACK = 24  # characters in which the word before a full stop is looked for
 
 # Never the end of a sentence, whatever follows.
@@ -31,7 +32,7 @@ _NUMBERED = re.compile(r"nos?|nr|figs?|eq|sect?|art|abs|vol|pp?|ch|para|tab|s|n"
 
 def sentence_breaks(text: str, lo: int, hi: int) -> Iterator[int]:
     """Places after `lo` and up to `hi` at which a sentence begins, behind the white space before it, in order."""
-    for match in _END.finditer(text, lo):
+    for match in _END.finditer(text, lo, hi + LOOK_AHEAD):
         at = match.end()
         if at > hi:
             return
@@ -82,6 +83,13 @@ def _line_before(text: str, at: int) -> str:
     return text[text.rfind("\n", 0, at) + 1 : at]
 
 
+def _begins_line(text: str, at: int) -> bool:
+    """Whether nothing but blanks stands before `at` on its line."""
+    while at > 0 and text[at - 1].isspace() and text[at - 1] != "\n":
+        at -= 1
+    return at == 0 or text[at - 1] == "\n"
+
+
 def _is_abbreviation(text: str, start: int, at: int) -> bool:
     """Whether the full stop at `start` belongs to its word: a title, an initial, or the number of a list item."""
     found = _LAST_WORD.search(text[max(0, start - _LOOK_BACK) : start])
@@ -89,7 +97,7 @@ def _is_abbreviation(text: str, start: int, at: int) -> bool:
         return False
     word = found.group()
     if word.isdigit() and len(word) <= 3:
-        return not _line_before(text, start)[: -len(word)].strip()
+        return _begins_line(text, start - len(word))
     if len(word) == 1 and word.isupper():
         return True
     return bool(_TITLE.fullmatch(word)) or (bool(_NUMBERED.fullmatch(word)) and text[at].isnumeric())

@@ -12,6 +12,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,7 @@ def stage_key(
         libraries: distributions whose version shapes the result.
     """
     versions = {name: version_of(name) for name in libraries}
+    versions["unicode"] = unicodedata.unidata_version  # what Python takes for letters, case and composed characters
     return digest(
         {"stage": stage, "code": code, "parameters": dict(parameters), "inputs": dict(inputs), "libraries": versions}
     )
@@ -78,10 +80,11 @@ def code_of_room(room: str) -> str:
 
 
 @cache
-def code_of_function(module: str, function: str) -> str:
+def code_of_function(module: str, function: str, apart: frozenset[str] = frozenset()) -> str:
     """Fingerprint of one function: its own code, that of what it uses in its module, and that of what these import.
 
-    So the stages of one module have keys of their own: a change in one function leaves the others as they are.
+    So the stages of one module have keys of their own: a change in one function leaves the others as they are. That
+    needs `apart`, names that are not followed: a table of all stages, used by one of them, would lead to all.
     """
     tree = _parsed(module)
     defined = {name: node for node in tree.body for name in _names_defined(node)}
@@ -91,7 +94,7 @@ def code_of_function(module: str, function: str) -> str:
     waiting = [function]
     while waiting:
         name = waiting.pop()
-        if name in used or name not in defined:
+        if name in used or name in apart or name not in defined:
             continue
         used[name] = defined[name]
         waiting += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]

@@ -33,16 +33,17 @@ from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import unpack_document
+from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import Chunk, Document, EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
-from chunklab_core.score.balanced import balanced
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.normalize import Passage, normalize_chunk
 from chunklab_core.select import select_winner
+from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
-from chunklab_core.select.wilson import ci95_wilson
+from chunklab_core.select.wilson import ci95_wilson, needs_wilson
 from chunklab_core.store import (
     Items,
     Ref,
@@ -75,8 +76,9 @@ class Stage:
         function: does the work; takes the store, then its inputs, parameters and unkeyed arguments by name.
         room: the room whose code does the thinking.
         inputs: names of its arguments that are references, or lists of them.
-        unkeyed: names of its arguments that do not shape the result: labels, folders.
+        unkeyed: names of its arguments that do not shape the result: the folders in which files lie.
         libraries: distributions whose version does.
+        tells: whether it says how far it is, under the label that it is given.
     """
 
     function: Callable[..., Made]
@@ -84,6 +86,7 @@ class Stage:
     inputs: tuple[str, ...]
     unkeyed: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    tells: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,6 @@ class Node:
 
 def node(stage: str, label: str, **arguments: Any) -> Node:
     """The node of a stage; its reference follows from the arguments."""
-    arguments = {**arguments, "label": label}
     return Node(stage, label, ref_of(stage, **arguments), arguments)
 
 
@@ -116,12 +118,16 @@ def ref_of(stage: str, **arguments: Any) -> Ref:
     return Ref(f"{stage}/{key}")
 
 
-def run_stage(stage: str, store: Store, **arguments: Any) -> Ref:
-    """Makes a stage's result and keeps it, unless the store has it already."""
+def run_stage(stage: str, store: Store, *, label: str, **arguments: Any) -> Ref:
+    """Makes a stage's result and keeps it, unless the store has it already; `label` is what progress calls it."""
     ref = ref_of(stage, **arguments)
-    if not store.holds(ref):
-        payload, items = STAGES[stage].function(store, **arguments)
-        store.write(ref, payload, items)
+    if store.holds(ref):
+        return ref
+    _tell(stage, label, 0, 1)
+    told = {"label": label} if STAGES[stage].tells else {}
+    payload, items = STAGES[stage].function(store, **arguments, **told)
+    store.write(ref, payload, items)
+    _tell(stage, label, 1, 1)
     return ref
 
 
@@ -134,7 +140,8 @@ def inputs_of(one: Node) -> list[Ref]:
 @lru_cache(maxsize=64)
 def _code_of(stage: str) -> str:
     rule = STAGES[stage]
-    return digest([code_of_room(rule.room), code_of_function(__name__, rule.function.__name__)])
+    own = code_of_function(__name__, rule.function.__name__, frozenset({"STAGES"}))  # it leads to every other stage
+    return digest([code_of_room(rule.room), own])
 
 
 def _tell(stage: str, label: str, done: int, total: int) -> None:
@@ -159,7 +166,7 @@ def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -
             reasons[key] = parsed.reason
         else:
             store.put_items("parse", {key: parsed.payload})
-        _tell("parse", label, done, len(todo))
+        _tell("parse", label, done, len(todo) + 1)
     made = [(file, key) for file, key in zip(files, keys, strict=True) if key not in reasons]
     skipped = [{"path": f.doc_id, "reason": reasons[k]} for f, k in zip(files, keys, strict=True) if k in reasons]
     entries = [
@@ -197,11 +204,13 @@ def chunk_all(
     store: Store, *, documents: Ref, strategy: Mapping[str, Any], target: str, model_folder: str, label: str
 ) -> Made:
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
-    chunker = make_chunker(target, embed=_embedding(store, strategy["model"], model_folder), **strategy["params"])
+    embed = _embedding(store, strategy["model"], model_folder, label)
+    chunker = make_chunker(target, embed=embed, **strategy["params"])
     own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
-    keys = [_item_key(own, key.hex()) for key in parsed_keys]
+    names = doc_ids if is_plugin(target) else [""] * len(doc_ids)  # a user's chunker may look at the document's id
+    keys = [_item_key(own, key.hex(), name) for key, name in zip(parsed_keys, names, strict=True)]
     spans: list[list[list[int]]] = []
     for ids, parsed_part, part in _in_step(_DOCUMENTS_TOGETHER, doc_ids, parsed_keys, keys):
         held = store.get_items("chunk", part)
@@ -210,14 +219,14 @@ def chunk_all(
             if key not in held:
                 held[key] = made[key] = pack_chunks(chunk_document(document, chunker))
             spans.append(unpack_spans(held[key]))
-            _tell("chunk", label, len(spans), len(doc_ids))
+            _tell("chunk", label, len(spans), len(doc_ids) + 1)
         store.put_items("chunk", made)
     table = [[index, *span] for index, of_document in enumerate(spans) for span in of_document]
     rows = np.array(table, dtype=np.int64).reshape(-1, 4)
     return pack_arrays({"table": rows, "documents": _as_array(documents)}), Items("chunk", tuple(keys))
 
 
-def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str) -> EmbedTexts | None:
+def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str, label: str) -> EmbedTexts | None:
     """An embedder whose vectors come from the store where it has them; None for a strategy without a model."""
     if model is None:
         return None
@@ -226,7 +235,7 @@ def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str) -> Em
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         sent = [model["prompt"] + text for text in texts]
-        embed_texts(sent, embedder, store)
+        embed_texts(sent, embedder, store, partial(_tell, "embed", f"sentences of {label}"))
         return load_vectors(text_keys(sent), embedder.card.digest, store)
 
     return embed
@@ -309,7 +318,7 @@ def health_all(
         )
         parts.append(part)
         first = last
-        _tell("health", label, len(parts), len(table.doc_ids))
+        _tell("health", label, len(parts), len(table.doc_ids) + 1)
     return pack_json(asdict(summarize("", parts))), None
 
 
@@ -349,17 +358,15 @@ def _load_matrix(store: Store, embedded: Ref) -> NDArray[np.float32]:
 # ---------------------------------------------------------------- index and retrieve
 
 
-def index_all(store: Store, *, source: Ref, label: str) -> Made:
+def index_all(store: Store, *, source: Ref) -> Made:
     """The index of one strategy: unit vectors of its embeddings, or postings of its chunks' words."""
-    _tell("index", label, 0, 1)
     if stage_of(source) == "embed":
         return pack_arrays({"matrix": build_dense(_load_matrix(store, source))}), None
     return pack_arrays(to_arrays(build_bm25(ChunkTable(store, source).texts()))), None
 
 
-def retrieve_all(store: Store, *, sources: Sequence[Ref], retriever: Mapping[str, Any], label: str) -> Made:
+def retrieve_all(store: Store, *, sources: Sequence[Ref], retriever: Mapping[str, Any]) -> Made:
     """One retriever's answers to all questions, to the depth at which they are fused or cut."""
-    _tell("retrieve", label, 0, 1)
     rankings = _RETRIEVERS[retriever["name"]](store, sources, retriever)
     bounds = np.cumsum([0, *(len(ranking.rows) for ranking in rankings)])
     return pack_arrays(
@@ -420,13 +427,13 @@ def score_all(
     *,
     retrieved: Ref,
     chunks: Ref,
-    questions: Ref,
+    gold: Ref,
     top_k: Sequence[int],
     fuzzy_threshold: float,
     label: str,
 ) -> Made:
     """How much of the gold one cell's answers hold, question by question and for every k."""
-    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(questions))]
+    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(gold))]
     rankings = load_rankings(store, retrieved)
     table = ChunkTable(store, chunks)
     passage = lru_cache(maxsize=_PASSAGES_KEPT)(partial(_passage, table))
@@ -438,7 +445,6 @@ def score_all(
         finds = find_gold(question, found, passages, fuzzy_threshold)
         for scores, k in zip(sweep, top_k, strict=True):
             scores.append(score_question(question, found, finds, k, count_tokens=count_tokens))
-    _tell("score", label, len(asked), len(asked))
     by_k = [{"k": k, "questions": [asdict(s) for s in scores]} for k, scores in zip(top_k, sweep, strict=True)]
     judged = [
         [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
@@ -460,10 +466,8 @@ def select_all(
     balanced_lambda: float,
     seed: int,
     resamples: int,
-    label: str,
 ) -> Made:
     """What the evidence says about all cells: the verdict, and what each costs."""
-    _tell("select", label, 0, 1)
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
     recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
     tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
@@ -486,7 +490,7 @@ def select_all(
             value if there else None for value, there in zip(priced_in_play.tolist(), in_play, strict=True)
         ],
         "ci95": [ci95(cell, resamples, seed) for cell in recall],
-        "ci95_wilson": [ci95_wilson(cell) for cell in recall],
+        "ci95_wilson": [ci95_wilson(cell) if needs_wilson(cell) else None for cell in recall],
     }
     return pack_json(said), None
 
@@ -531,19 +535,15 @@ READ_BY_REPORT = ("parse", "chunk", "health", "score", "select")
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
-        parse_all, "parse", ("corpus",), ("folder", "label"), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
+        parse_all, "parse", ("corpus",), ("folder",), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
     ),
-    "chunk": Stage(
-        chunk_all, "chunk", ("documents",), ("target", "model_folder", "label"), (*_TOKENS, *_ARRAYS, "regex")
-    ),
-    "health": Stage(health_all, "chunk", ("chunks", "embedded"), ("label",), _ARRAYS),
-    "embed": Stage(embed_all, "embed", ("texts",), ("model_folder", "label")),
-    "index": Stage(index_all, "index", ("source",), ("label",), ("regex",)),
-    "retrieve": Stage(retrieve_all, "retrieve", ("sources",), ("label",), _ARRAYS),
-    "score": Stage(
-        score_all, "score", ("retrieved", "chunks", "questions"), ("label",), (*_TOKENS, "rapidfuzz", "regex")
-    ),
-    "select": Stage(select_all, "select", ("scores",), ("label",), (*_ARRAYS, "scipy")),
+    "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_folder"), (*_TOKENS, *_ARRAYS, "regex")),
+    "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),
+    "embed": Stage(embed_all, "embed", ("texts",), ("model_folder",)),
+    "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
+    "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }
 
 
@@ -593,7 +593,7 @@ def _nodes_of_strategy(
             cell_name(label, retriever),
             retrieved=searched[retriever][-1].ref,
             chunks=chunks.ref,
-            questions=run["questions"],
+            gold=run["gold"],
             top_k=run["settings"]["retrieval"]["top_k"],
             fuzzy_threshold=judged["fuzzy_threshold"],
         )
@@ -659,18 +659,18 @@ def evaluate(
     work = nodes(store, inputs)
     todo = nodes_to_run(store, work)
     for one in work:
-        run_stage(one.stage, store, **one.arguments)
+        run_stage(one.stage, store, label=one.label, **one.arguments)
     return make_report(store, inputs, work, todo, started=started)
 
 
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
     """The nodes whose results are not in the store, or are not fit to be read by one that has to run.
 
-    Damaged results are discarded on the way, and so are all results of the stages in `refresh`.
+    Damaged results are discarded on the way, and so are all results of the stages in `refresh` with their items.
     """
     for one in work:
         if one.stage in refresh:
-            store.discard(one.ref)
+            store.discard_with_items(one.ref)
     todo = {one.ref for one in work if not store.holds(one.ref)}
     for one in reversed(work):
         if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):

@@ -16,9 +16,9 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import ConfigError, nearest
 from chunklab_core.records import Question
-from chunklab_core.strict_yaml import YamlText, is_null, line_of, nearest, read_text
+from chunklab_core.strict_yaml import YamlText, is_null, line_of, read_text
 from chunklab_core.text import fold
 
 _FIELDS = ("id", "query", "gold_snippets", "tags", "documents", "principals", "query_variants", "reviewed")

@@ -8,9 +8,8 @@ only `true`, `false`, `null`, decimal integers and decimal floats are more than 
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,11 +73,6 @@ def load(text: str, source: str) -> tuple[Value, dict[KeyPath, int]]:
     reader = YamlText(source, text)
     root, lines = reader.compose(), dict[KeyPath, int]()
     return (None if root is None else _typed(reader, root, (), lines)), lines
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that is most like the one that was typed."""
-    return max(sorted(known), key=lambda word: difflib.SequenceMatcher(None, name.lower(), word.lower()).ratio())
 
 
 def is_null(node: Node) -> bool:

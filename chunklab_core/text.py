@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
+from collections.abc import Iterator
 
 import regex
 
@@ -24,19 +25,24 @@ _LETTER = rf"[\p{{L}}\p{{M}}_--[{UNSPACED}]]"
 _GLUED = rf"[\p{{L}}\p{{M}}\p{{N}}_--[{UNSPACED}]]"
 _PIECE = rf"(?<!{_GLUED}) (?:{_LETTER}*+ \p{{N}}++)++ {_LETTER}*+"
 _BLANK = r"[\x20\xa0\u202f]"
+_PERCENT = "%\u2030\u066a"
 _FIGURE = regex.compile(
     rf"""
     (?: (?<![^\s(\[{{]) [+\-\u2212\u00b1] (?=[\p{{Sc}}\p{{N}}]) )?+    # a sign after a blank or a bracket
     (?: (?<!\p{{N}}) \p{{Sc}} {_BLANK}? (?={_LETTER}*+\p{{N}}) )?       # a currency before, across one blank
     {_PIECE}
     (?: (?<=\p{{N}}) [.,:/\-\u066b\u066c] (?=\p{{N}}) {_PIECE} )*+    # joined between digits
-    (?: {_BLANK}? [%\u2030\u066a] | \p{{Sc}} (?!\p{{N}}) | {_BLANK} \p{{Sc}} (?!{_BLANK}?\p{{N}}) )?
+    (?: {_BLANK}? [{_PERCENT}] | \p{{Sc}} (?!\p{{N}}) | {_BLANK} \p{{Sc}} (?!{_BLANK}?\p{{N}}) )?
     """,
     regex.VERBOSE | regex.VERSION1,
 )
-_HAS_NUMBER = regex.compile(r"\p{N}")
+_NUMBER = regex.compile(r"\p{N}++")
+_WHITE = regex.compile(r"\s")
+_WHITE_BEFORE = regex.compile(r"(?r)\s")
+_BLANKS = " \u00a0\u202f"
 _NEAR = 256  # characters on either side
-_GRAPHEME = regex.compile(r"\X")
+# Flags are paired here: \X alone looks back over the whole run of them at each one.
+_GRAPHEME = regex.compile(r"\p{RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X")
 
 
 def fold(text: str) -> str:
@@ -54,9 +60,39 @@ def figure_spans(text: str) -> list[tuple[int, int]]:
     A figure is a maximal run of digits with `. , : / -` or an Arabic separator between digits; a sign after a blank or
     bracket, a currency or percent sign across one blank, and letters glued to the digits (E4012, v1.2.3) belong to it.
     """
-    if not _HAS_NUMBER.search(text):
-        return []
-    return [match.span() for match in _FIGURE.finditer(text)]
+    return [match.span() for start, end in _zones(text) for match in _FIGURE.finditer(text, start, end)]
+
+
+def _zones(text: str) -> Iterator[tuple[int, int]]:
+    """Ranges of a text outside of which no figure can lie: what surrounds its numbers up to the next white space.
+
+    Looking for figures everywhere takes 25 times as long as looking for numbers.
+    """
+    done = 0
+    while number := _NUMBER.search(text, done):
+        white = _WHITE_BEFORE.search(text, done, number.start())
+        start = white.end() if white else done
+        if start - 2 >= done and text[start - 1] in _BLANKS and _is_currency(text[start - 2]):
+            start -= 2
+        end = _end_of_run(text, number.end())
+        while end + 1 < len(text) and text[end] in _BLANKS and (_closes(text[end + 1]) or _is_currency(text[end - 1])):
+            end = _end_of_run(text, end + 1)
+        yield start, end
+        done = end
+
+
+def _end_of_run(text: str, at: int) -> int:
+    white = _WHITE.search(text, at)
+    return white.start() if white else len(text)
+
+
+def _is_currency(character: str) -> bool:
+    return unicodedata.category(character) == "Sc"
+
+
+def _closes(character: str) -> bool:
+    """Whether a figure may end in this character, across a blank."""
+    return character in _PERCENT or _is_currency(character)
 
 
 def figures_near(text: str, *places: int) -> list[tuple[int, int]]:

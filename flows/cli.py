@@ -4,11 +4,12 @@ import argparse
 import contextlib
 import io
 import logging
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
@@ -45,6 +46,17 @@ status: 0 done, 2 the input cannot be used (one line says why)
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Options are known by their whole names only, and what is wrong with them is said in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the process with status 2."""
+        self.exit(_UNUSABLE, f"chunklab: {message}. See: {self.prog} --help\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with its status."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
@@ -52,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def console_script() -> None:
     """The installed command `chunklab`: its first word is the command."""
-    parser = argparse.ArgumentParser(prog="chunklab", description="Is the difference between chunking strategies real?")
+    parser = _Parser(prog="chunklab", description="Is the difference between chunking strategies real?")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_options(commands.add_parser("run", help="compare strategies on documents and questions", **_texts()))
     sys.exit(_evaluate_guarded(parser.parse_args()))
@@ -60,7 +72,7 @@ def console_script() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """One evaluation from command-line arguments; its status."""
-    parser = argparse.ArgumentParser(prog="python -m flows.evaluate", **_texts())
+    parser = _Parser(prog="python -m flows.evaluate", **_texts())
     _add_options(parser)
     return _evaluate_guarded(parser.parse_args(arguments))
 
@@ -105,12 +117,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _evaluate_guarded(options: argparse.Namespace) -> int:
     """The status of an evaluation; the user's mistakes end in one line, without a traceback."""
-    logging.basicConfig(format="%(message)s", level=logging.WARNING, stream=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to end
     try:
-        _evaluate(options)
+        with _messages_shown(logging.ERROR if options.quiet else logging.WARNING):
+            _evaluate(options)
     except ChunklabError as error:
         print(f"chunklab: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
         return _UNUSABLE
@@ -155,15 +167,19 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 
 def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "Report":
-    """Runs the flow with its history kept; an error of the flow comes out as it was raised inside."""
+    """Runs the flow with its history kept; an error of the flow comes out as it was raised inside.
+
+    So Prefect need not print it as well, with its traceback, for every task that waited; it stands in the history.
+    """
+    if os.environ.get("PREFECT_LOGGING_LEVEL") == "WARNING":  # what we set; whoever asks for another level sees it all
+        os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     from flows.progress import progress_shown
     from flows.server import history_kept, wait_until_recorded
 
     with progress_shown(options.quiet), history_kept():
         from flows.evaluate import evaluate
 
-        kept_in = Path(settings.cache_dir or default_cache_dir()) / "prefect"
-        state = evaluate.with_options(result_storage=kept_in)(settings, return_state=True)
+        state = evaluate(settings, return_state=True)
         report: Report = state.result()
         stages = report.provenance.run.stages
         if state.state_details.flow_run_id:
@@ -173,11 +189,37 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
 
 def _inputs(options: argparse.Namespace) -> tuple[Path, Path]:
     if options.docs is None and options.questions is None:
-        return _EXAMPLE / "docs", _EXAMPLE / "questions.yaml"
+        return _bundled_example()
     missing = [name for name in ("docs", "questions") if getattr(options, name) is None]
     if missing:
         raise ConfigError(f"--{missing[0]} is missing: an evaluation needs both --docs and --questions.")
     return Path(options.docs), Path(options.questions)
+
+
+def _bundled_example() -> tuple[Path, Path]:
+    """The example of the repository; an installation without the repository does not have it."""
+    if not _EXAMPLE.is_dir():
+        raise ConfigError(
+            "The bundled example is part of the repository and is not installed. Give --docs and --questions."
+        )
+    return _EXAMPLE / "docs", _EXAMPLE / "questions.yaml"
+
+
+@contextlib.contextmanager
+def _messages_shown(level: int) -> Iterator[None]:
+    """While it lasts, our own log goes to standard error, line by line, past Prefect's handlers and their format."""
+    handler = logging.StreamHandler()
+    handler.setLevel(level)
+    ours = [logging.getLogger(name) for name in ("chunklab_core", "flows")]
+    for logger in ours:
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger in ours:
+            logger.removeHandler(handler)
+            logger.propagate = True
 
 
 @contextlib.contextmanager

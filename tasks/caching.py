@@ -15,7 +15,7 @@ def cached_by_content(stage: str) -> dict[str, Any]:
     """
 
     def key(_: TaskRunContext, arguments: dict[str, Any]) -> str:
-        keyed = {name: value for name, value in arguments.items() if name != "store"}
+        keyed = {name: value for name, value in arguments.items() if name not in ("label", "store")}
         return pipeline.ref_of(stage, **keyed).replace("/", "-")
 
     return {

@@ -49,9 +49,7 @@ def words(text: str, lo: int, hi: int) -> Iterator[int]:
 
 def _ends(pattern: re.Pattern[str], text: str, lo: int, hi: int) -> Iterator[int]:
     for match in pattern.finditer(text, lo, hi + LOOK_AHEAD):
-        if match.end() > hi:
-            return
-        if match.end() > lo:
+        if lo < match.end() <= hi:
             yield match.end()
 
 

@@ -51,15 +51,12 @@ def document_health(
     heading_path: bool = False,
     pieces: Pieces | None = None,
 ) -> DocumentHealth:
-    """The part of one document.
+    """The part of one document, from its chunks under one strategy, in order.
 
     Args:
-        document: the document.
-        chunks: its chunks under one strategy, in order.
         min_floor_tokens: chunks that cost less are tiny.
-        max_tokens: the strategy's declared maximum; None where it has none.
         heading_path: whether the strategy puts the heading path into the prefix.
-        pieces: by model, for the chunks of this document, in the same order; without models only `max_tokens` counts.
+        pieces: for these chunks; without models only `max_tokens` counts.
     """
     text = document.text
     n_tokens = tuple(chunk.n_tokens for chunk in chunks)
@@ -72,7 +69,7 @@ def document_health(
         whole_sentences=sum(_is_whole(text, chunk) for chunk in chunks),
         tables=len(tables),
         tables_intact=sum(_lies_in_one(text, table.start, table.end, chunks) for table in tables),
-        lost_characters=sum(1 for gap in _gaps(text, chunks) for character in gap if not character.isspace()),
+        lost_characters=sum(len("".join(gap.split())) for gap in _gaps(text, chunks)),
         path_shortened=sum(path_shortened(document, chunk, paths) for chunk in chunks) if paths else 0,
     )
 
@@ -95,35 +92,6 @@ def summarize(strategy: str, parts: Iterable[DocumentHealth]) -> Health:
         lost_characters=sum(part.lost_characters for part in parts),
         path_shortened=sum(part.path_shortened for part in parts),
     )
-
-
-def health(
-    strategy: str,
-    documents: Sequence[Document],
-    chunks_by_document: Sequence[Sequence[Chunk]],
-    *,
-    min_floor_tokens: int,
-    max_tokens: int | None,
-    heading_path: bool = False,
-    pieces: Pieces | None = None,
-) -> Health:
-    """The health of a strategy whose chunks are all at hand; `pieces` runs over the chunks of all documents."""
-    parts, first = [], 0
-    for document, chunks in zip(documents, chunks_by_document, strict=True):
-        last = first + len(chunks)
-        here = {model: (counts[first:last], limit) for model, (counts, limit) in (pieces or {}).items()}
-        first = last
-        parts.append(
-            document_health(
-                document,
-                chunks,
-                min_floor_tokens=min_floor_tokens,
-                max_tokens=max_tokens,
-                heading_path=heading_path,
-                pieces=here,
-            )
-        )
-    return summarize(strategy, parts)
 
 
 def _share(count: int, total: int) -> float | None:

@@ -127,9 +127,8 @@ class SemanticChunker:
             if ruler.fits(start, segment.end, limit):
                 yield Span(start, segment.end)
                 return
-            # The document's own tokens: to count the slice anew for every part would take quadratic time.
             rest = ruler.tokens.tokens_before(segment.end) - ruler.tokens.tokens_before(start)
-            share = int(_EVEN * rest / -(-rest // limit)) + 1
+            share = int(_EVEN * rest / max(2, -(-rest // limit))) + 1
             end = cut_point(ruler, start, segment.end, min(limit, share), _LEVELS)
             yield Span(start, ruler.trim(start, end))
             start = ruler.skip_blank(end)

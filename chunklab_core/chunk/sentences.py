@@ -17,7 +17,7 @@ _END = re.compile(rf"[\n{_NARROW}{_WIDE}](?:(?<=\n)\s*|(?<!\n)[{_NARROW}{_WIDE}]
 _OWN_LINE = re.compile(r"(?:[-*+\u2022\u2023\u25e6]|\d{1,3}[.)])\s|[|#>]|```|~~~")
 _LINE_ALONE = re.compile(r"[^\S\n]*(?:\||#{1,6}\s|```|~~~)|.*\|[^\S\n]*$")
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]+$")
-LOOK_AHEAD = 16  # characters behind a range that decide whether a break in it is one; what is behind is not scanned
+LOOK_AHEAD = 8  # characters behind a window that decide whether a break lies at its end
 _LOOK_BACK = 24  # characters in which the word before a full stop is looked for
 
 # Never the end of a sentence, whatever follows.
@@ -34,9 +34,7 @@ def sentence_breaks(text: str, lo: int, hi: int) -> Iterator[int]:
     """Places after `lo` and up to `hi` at which a sentence begins, behind the white space before it, in order."""
     for match in _END.finditer(text, lo, hi + LOOK_AHEAD):
         at = match.end()
-        if at > hi:
-            return
-        if at > lo and at < len(text) and _is_break(text, match.start(), at):
+        if lo < at <= hi and at < len(text) and _is_break(text, match.start(), at):
             yield at
 
 

@@ -124,7 +124,7 @@ def _sections(blocks: list[_Block]) -> Iterator[list[_Block]]:
     """Blocks from one heading with content to the next; headings without content open the section that follows."""
     section: list[_Block] = []
     for block in blocks:
-        if block.kind == "heading" and any(earlier.kind != "heading" for earlier in section):
+        if block.kind == "heading" and section and section[-1].kind != "heading":
             yield section
             section = []
         section.append(block)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chunklab_core.models import Embedder
 from chunklab_core.store import Store
 
-_SAVED_TOGETHER = 256  # texts; what an interrupted run can lose
+_SAVED_TOGETHER = 64  # texts; what an interrupted run can lose
 _READ_TOGETHER = 10_000  # vectors
 
 Report = Callable[[int, int], None]

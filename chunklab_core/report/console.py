@@ -22,7 +22,6 @@ from chunklab_core.records import Cell, CellVerdict, Health, Report
 _PIPED_WIDTH = 100
 _GAP = 2
 _WARNINGS_SHOWN = 3
-_NAMES_SHOWN = 4
 _MISSING = "-"
 
 _SEQUENCE = re.compile(
@@ -187,38 +186,29 @@ def _fitting(columns: Sequence[_Column], name_width: int, width: int) -> list[_C
 def _verdict(report: Report) -> Iterator[Text]:
     verdict = report.verdict
     yield Text(_status(verdict), style="bold")
-    reasons = " ".join(as_data(reason) for reason in verdict.reasons)
-    if reasons:
-        yield Text(reasons)
-    if len(report.cells) > 1:
-        yield Text(_standing(report))
+    yield from (Text(as_data(reason)) for reason in verdict.reasons)
+    if len(verdict.in_play) > 1:
+        yield Text(_cheapest(report))
 
 
 def _status(verdict: CellVerdict) -> str:
-    leader, share = as_data(verdict.leader), _share(dict(verdict.p_best).get(verdict.leader))
+    leader = as_data(verdict.leader)
     return {
-        "winner": f"Winner: {leader} (best in {share} of the resamples).",
-        "leans": f"Leans towards {leader} (best in {share} of the resamples), but it is not named the winner.",
-        "undecided": f"Undecided: {leader} leads (best in {share} of the resamples), not enough to name it.",
+        "winner": f"Winner: {leader}.",
+        "leans": f"Leans towards {leader}, but it is not named the winner.",
+        "undecided": f"Undecided: {leader} leads, not by enough to name it.",
         "tied": f"Tied: the cells do not differ on any question; {leader} is the cheapest of them.",
         "only": f"Only one cell: {leader}. There is nothing to compare it with.",
     }[verdict.status]
 
 
-def _standing(report: Report) -> str:
-    """Who is in play, who is out, which cell in play is cheapest, and how many questions would settle it."""
-    verdict = report.verdict
-    in_play = [cell for cell in report.cells if cell.cell in set(verdict.in_play)]
-    sentences = [f"In play: {_names(verdict.in_play)}; ruled out: {len(verdict.ruled_out) or 'none'}."]
-    if in_play:
-        cheapest = min(in_play, key=lambda cell: (cell.retrieved_tokens_at_k, cell.cell))
-        sentences.append(
-            f"Cheapest in play: {as_data(cheapest.cell)}, {cheapest.retrieved_tokens_at_k:,.0f} tokens a question."
-        )
-    if verdict.questions_needed is not None:
-        scored = report.n_questions - len(report.unscored)
-        sentences.append(f"About {verdict.questions_needed:,} scored questions would settle it; there are {scored:,}.")
-    return " ".join(sentences)
+def _cheapest(report: Report) -> str:
+    in_play = set(report.verdict.in_play)
+    cheapest = min(
+        (cell for cell in report.cells if cell.cell in in_play),
+        key=lambda cell: (cell.retrieved_tokens_at_k, cell.cell),
+    )
+    return f"Cheapest in play: {as_data(cheapest.cell)}, {cheapest.retrieved_tokens_at_k:,.0f} tokens a question."
 
 
 def _warnings(report: Report) -> Iterator[Text]:
@@ -234,11 +224,6 @@ def _reuse(report: Report) -> Text:
     stages = ", ".join(f"{as_data(entry.stage)} {entry.reused}/{entry.reused + entry.run}" for entry in run.stages)
     reused, made = sum(entry.reused for entry in run.stages), sum(entry.run for entry in run.stages)
     return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {run.wall_seconds:,.1f} s.")
-
-
-def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(map(as_data, names[:_NAMES_SHOWN]))
-    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"
 
 
 def _share(share: float | None) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.fingerprint import version_of
 from chunklab_core.models import BACKEND
 from chunklab_core.pipeline import STAGES, ChunkTable, Node, document_entries
@@ -34,7 +35,7 @@ from chunklab_core.records import (
 )
 from chunklab_core.score import mean_scores
 from chunklab_core.select.reasons import FEW_QUESTIONS
-from chunklab_core.store import Ref, Store, unpack_json
+from chunklab_core.store import Ref, Store, stage_of, unpack_json
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
 _TRUNCATED_SHARE = 0.05  # of a strategy's chunks; above it the report warns
@@ -181,8 +182,8 @@ def _health(store: Store, one: Node) -> Health:
 
 
 def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[Ref], started: datetime) -> Provenance:
-    made = Counter(one.stage for one in work if one.ref in todo)
-    whole = Counter(one.stage for one in work)
+    refs = {one.ref for one in work}  # equal strategies under two labels are one node
+    made, whole = Counter(map(stage_of, refs & set(todo))), Counter(map(stage_of, refs))
     ended = datetime.now(UTC)
     return Provenance(
         versions=tuple((name, version_of(name)) for name in _VERSIONS),
@@ -232,6 +233,7 @@ def _warnings(
             f"{len(unscored)} questions have no gold and are not scored: {', '.join(unscored)}.",
         )
     yield from _warnings_of_questions(cells)
+    yield from _warnings_of_size(health)
     for each in health:
         yield from _warnings_of_strategy(each, top_k, sum(document.characters > 0 for document in documents))
 
@@ -264,6 +266,21 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
         )
 
 
+def _warnings_of_size(health: Sequence[Health]) -> Iterator[Warning]:
+    for model in dict.fromkeys(model for each in health for model in each.pct_oversized):
+        shares = {each.strategy: each.pct_oversized.get(model) or 0.0 for each in health}
+        large = [f"{strategy} {share:.0%}" for strategy, share in shares.items() if share > _TRUNCATED_SHARE]
+        if large and model == NO_MODEL:
+            yield Warning("oversized", "warning", f"Chunks above their declared maximum: {', '.join(large)}.")
+        elif large:
+            yield Warning(
+                "oversized",
+                "warning",
+                f"Chunks above their declared maximum, or longer than {model} reads, so that dense search does not see "
+                f"their end: {', '.join(large)}.",
+            )
+
+
 def _warnings_of_strategy(health: Health, top_k: int, n_documents: int) -> Iterator[Warning]:
     where = health.strategy
     if health.n_chunks <= top_k:
@@ -275,12 +292,6 @@ def _warnings_of_strategy(health: Health, top_k: int, n_documents: int) -> Itera
         )
     elif health.n_chunks == n_documents > 1:
         yield Warning("one_chunk_a_document", "info", f"{where} makes one chunk of each document.", where)
-    for model, share in health.pct_oversized.items():
-        if share is not None and share > _TRUNCATED_SHARE:
-            limit = "their declared maximum" if model == "none" else f"what {model} reads, or their declared maximum"
-            yield Warning(
-                "oversized", "warning", f"{share:.0%} of the chunks of {where} are larger than {limit}.", where
-            )
     if health.path_shortened:
         yield Warning(
             "path_shortened",

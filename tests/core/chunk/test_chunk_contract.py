@@ -197,6 +197,12 @@ def test_a_class_of_the_users_own_cuts_by_its_file_name(tmp_path) -> None:
         make_chunker("halves.py:ByHalf", base=tmp_path, size=3)
 
 
+def test_a_users_own_chunker_that_lacks_a_parameter_is_refused(tmp_path) -> None:
+    (tmp_path / "needs.py").write_text("class Needs:\n    def __init__(self, size):\n        self.size = size\n")
+    with pytest.raises(ConfigError, match=r"needs\.py:Needs cannot be made from its parameters: .*'size'"):
+        make_chunker("needs.py:Needs", base=tmp_path)
+
+
 def test_a_users_own_chunker_may_leave_text_out(tmp_path) -> None:
     (tmp_path / "halves.py").write_text(PLUGIN)
     chunks = chunk_document(Document("d", "one two"), make_chunker("halves.py:first_word", base=tmp_path))

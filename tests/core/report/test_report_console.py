@@ -53,11 +53,9 @@ def test_cells_that_are_ruled_out_stand_last_under_a_line_that_says_so(report: R
 def test_the_verdict_begins_with_its_status_and_gives_its_reasons(report: Report) -> None:
     text = screen(report)
 
-    assert "\nUndecided: fixed/dense leads (best in 0.625 of the resamples)" in text
+    assert "\nUndecided: fixed/dense leads, not by enough to name it." in text
     assert "Only 2 questions are scored." in text
-    assert "In play: fixed/dense, fixed/bm25; ruled out: 1." in text
     assert "Cheapest in play: fixed/bm25, 300 tokens a question." in text
-    assert "About 40 scored questions would settle it; there are 2." in text
     assert "Warning: Fewer than 15 questions are scored." in text
     assert "Reused 40 of 40 stage results: parse 5/5, chunk 5/5" in text
     assert text.endswith("Report: out/report.json")
@@ -84,7 +82,7 @@ def test_one_cell_alone_has_no_rivals_to_list(report: Report) -> None:
 
     text = screen(replace(report, cells=report.cells[:1], verdict=verdict))
 
-    assert "In play" not in text
+    assert "in play" not in text
     assert "ruled out" not in text
 
 
@@ -121,7 +119,7 @@ def test_text_from_others_is_shown_and_never_obeyed(report: Report) -> None:
 
     text = screen(replace(report, cells=cells, verdict=verdict, warnings=(warning,)), width=300)
 
-    assert text.count("[red]fees[/red] :smile: [link=x]y") == 6
+    assert text.count("[red]fees[/red] :smile: [link=x]y") == 5
     assert not set(text) & set("\x1b\x9b\x07\u202e")
 
 

@@ -1,0 +1,22 @@
+"""docs/metrics.md: its examples come out as it says, and it names every figure of a report."""
+
+import doctest
+
+from pages import ROOT, read
+
+from chunklab_core.records import Health, MetricsAtK
+
+PAGE = ROOT / "docs" / "metrics.md"
+
+
+def test_the_examples_come_out_as_shown() -> None:
+    result = doctest.testfile(str(PAGE), module_relative=False)
+
+    assert result.attempted >= 8
+    assert result.failed == 0
+
+
+def test_every_metric_and_health_figure_is_explained() -> None:
+    figures = {*MetricsAtK.__slots__, *Health.__slots__} - {"k", "strategy", "path_shortened"}
+
+    assert {figure for figure in figures if f"`{figure}`" not in read(PAGE)} == set()

@@ -42,15 +42,23 @@ _BATCH_TOKENS = 1024  # padded tokens in one call of the model; larger batches a
 _E5 = ("query: ", "passage: ")
 _BGE = ("Represent this sentence for searching relevant passages: ", "")
 _BGE_ZH = ("为这个句子生成表示以用于检索相关文章：", "")
+_E5_INSTRUCT = ("Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ", "")
 _NOMIC = ("search_query: ", "search_document: ")
 PROMPTS = {
-    **{f"intfloat/e5-{size}{version}": _E5 for size in ("small", "base", "large") for version in ("", "-v2")},
+    **{
+        f"intfloat/e5-{size}{version}": _E5
+        for size in ("small", "base", "large")
+        for version in ("", "-v2", "-unsupervised")
+    },
     **{f"intfloat/multilingual-e5-{size}": _E5 for size in ("small", "base", "large")},
     **{f"BAAI/bge-{size}-en{version}": _BGE for size in ("small", "base", "large") for version in ("", "-v1.5")},
     **{f"BAAI/bge-{size}-zh{version}": _BGE_ZH for size in ("small", "base", "large") for version in ("", "-v1.5")},
     "nomic-ai/nomic-embed-text-v1": _NOMIC,
     "nomic-ai/nomic-embed-text-v1.5": _NOMIC,
+    "intfloat/multilingual-e5-large-instruct": _E5_INSTRUCT,
     "mixedbread-ai/mxbai-embed-large-v1": _BGE,
+    **{f"Snowflake/snowflake-arctic-embed-{size}": _BGE for size in ("xs", "s", "m", "m-v1.5", "m-long", "l")},
+    "WhereIsAI/UAE-Large-V1": _BGE,
 }
 
 _OPENING = threading.Lock()  # `lru_cache` alone makes two where two threads ask for the first time at once
@@ -63,7 +71,7 @@ class ModelCard:
     """One embedding model as it will be used.
 
     Attributes:
-        name: as the user wrote it.
+        name: as the user wrote it, without the folder of an absolute path.
         digest: SHA-256 over all that shapes a vector: weights, tokenizer, pooling, maximum length, library versions.
         max_length: pieces of the model's own tokenizer that it reads, special pieces included; None where unknown.
         folder: where its files lie, a plug-in's file included; empty for a plug-in from a package.
@@ -91,7 +99,7 @@ def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: st
     folder = _folder_of(name)
     query, passage = _prompts_of(name, folder)
     return ModelCard(
-        name=name,
+        name=Path(name).name if Path(name).is_absolute() else name,
         digest=_digest_of(folder),
         query_prompt=query if query_prompt is None else query_prompt,
         passage_prompt=passage if passage_prompt is None else passage_prompt,

@@ -108,6 +108,25 @@ def test_prompts_come_from_the_user_else_the_table_else_the_model(model: Path) -
     )
 
 
+def test_an_absolute_path_shows_its_last_part_alone(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = model_card(str(model))
+    assert (card.name, card.folder) == ("model", str(model))
+    monkeypatch.chdir(model.parent)
+    assert (model_card("./model").name, model_card("./model").digest) == ("./model", card.digest)
+
+
+@pytest.mark.parametrize(("name", "query", "passage"), [(name, *both) for name, both in models.PROMPTS.items()])
+def test_a_model_in_a_folder_of_its_own_name_gets_the_prompts_of_its_card(
+    name: str, query: str, passage: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(parents=True)
+    shutil.copytree(model, name)
+    card = model_card(name)
+
+    assert (card.query_prompt, card.passage_prompt, card.name) == (query, passage, name)
+
+
 def test_a_name_that_is_nowhere_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(ConfigError, match=r"Embedding model 'nobody/nothing' is neither a folder .* bundled") as caught:

@@ -1,5 +1,6 @@
 """Small inputs with right values, one for each kind of fault that people have reported of chunkers."""
 
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -107,6 +108,19 @@ def test_a_run_without_blanks_is_cut_like_other_text(name: str, limit: int) -> N
     assert not health_of(LONG_RUN, chunks, min_floor_tokens=0, max_tokens=limit).lost_characters
     if name == "fixed":
         assert len(chunks) == 1 + -(-(25_011 - 512) // 448)
+
+
+@pytest.mark.parametrize("unit", ["汉", "，", "12. ", "a. ", "1,", "\n- a"])
+@pytest.mark.parametrize("name", ["fixed", "recursive", "structure", "semantic"])
+def test_the_time_grows_with_the_length_of_a_run_and_not_with_its_square(name: str, unit: str) -> None:
+    def seconds(length: int) -> float:
+        document = Document("run.txt", "Start.\n\n" + unit * (length // len(unit)) + "\n\nEnd.")
+        began = time.process_time()
+        cut(document, name)
+        return time.process_time() - began
+
+    seconds(1_000)
+    assert seconds(120_000) < 12 * seconds(20_000) + 0.3  # 6 where it is linear, 36 where it is quadratic
 
 
 # ---- table

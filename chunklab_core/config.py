@@ -10,17 +10,18 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chunklab_core.errors import ConfigError
-from chunklab_core.strict_yaml import KeyPath, Scalar, Value, load, nearest, read_text
+from chunklab_core.errors import ConfigError, nearest
+from chunklab_core.strict_yaml import KeyPath, Scalar, Value, load, read_text
 
 RETRIEVERS = ("dense", "bm25", "hybrid")
 RANKING_METRICS = ("balanced", "recall_at_k", "hit_rate_at_k", "mrr", "precision_at_k", "context_efficiency")
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 
+_MODEL = "embedding.model"
 _PLUGIN_FILE = re.compile(r"(?P<file>.+\.py):(?P<attribute>[A-Za-z_]\w*)\Z")
 _SECRET = re.compile(
     r"(?:^|[_-])(?:api_?key|access_?key|auth|token|secret|password|passwd|credentials?)\Z", re.IGNORECASE
@@ -173,14 +174,15 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Eval
         typed.add(key)
         tree = _merged(tree, key.split("."), value)
         places.typed[tuple(key.split("."))] = f"--set {key}"
-    return _build(tree, places, Path.cwd() if "strategies" in typed else folder)
+    by_hand = {"strategies": {"strategies"}, _MODEL: {_MODEL, "embedding"}}
+    return _build(tree, places, {name: Path.cwd() if keys & typed else folder for name, keys in by_hand.items()})
 
 
 def config_from_mapping(
     mapping: Mapping[str, object], source: str = "config", folder: Path | None = None
 ) -> EvaluationConfig:
     """The settings of a mapping laid out like the file; `source` stands in messages, `folder` holds plug-in files."""
-    return _build(_as_mapping(mapping, source), _Places(source, {}), folder or Path.cwd())
+    return _build(_as_mapping(mapping, source), _Places(source, {}), dict.fromkeys(("strategies", _MODEL), folder))
 
 
 def to_mapping(config: EvaluationConfig) -> dict[str, Any]:
@@ -250,12 +252,15 @@ def _merged(tree: Mapping[str, Any], path: Sequence[str], value: Value) -> _Mapp
     return {**tree, head: value}
 
 
-def _build(tree: Mapping[str, Any], places: _Places, folder: Path) -> EvaluationConfig:
+def _build(tree: Mapping[str, Any], places: _Places, folders: Mapping[str, Path | None]) -> EvaluationConfig:
+    """The settings; `folders` says, by the key that may name plug-in files, where those are looked for."""
     sections = {name: _section(name, tree.get(name), places) for name in _SECTIONS if "." not in name}
     for key in tree:
         _check_known((key,), places)
     if "strategies" in tree:
-        sections["strategies"] = _strategies(tree["strategies"], places, folder)
+        sections["strategies"] = _strategies(tree["strategies"], places, folders["strategies"] or Path.cwd())
+    embedding = sections["embedding"]
+    sections["embedding"] = replace(embedding, model=_target(embedding.model, folders[_MODEL] or Path.cwd()))
     config = EvaluationConfig(**sections)
     _check_together(config, tree, places)
     return config
@@ -370,10 +375,11 @@ def _strategy(value: object, path: KeyPath, places: _Places, folder: Path) -> _T
             f"{places.of((*path, 'label'))}: the label of {at} is {_kind(label)}; it must be one line of text "
             "(in quotes where it looks like a number)."
         )
-    return _Typed(name, _params(value.get("params", {}), (*path, "params"), at, places), label, _target(name, folder))
+    params = _params(value.get("params", {}), (*path, "params"), at, places, folder)
+    return _Typed(name, params, label, _target(name, folder))
 
 
-def _params(value: object, path: KeyPath, at: str, places: _Places) -> tuple[tuple[str, Scalar], ...]:
+def _params(value: object, path: KeyPath, at: str, places: _Places, folder: Path) -> tuple[tuple[str, Scalar], ...]:
     if not isinstance(value, Mapping):
         raise ConfigError(
             f"{places.of(path)}: params of {at} is {_kind(value)}; it must be a mapping such as {{overlap: 64}}."
@@ -384,7 +390,8 @@ def _params(value: object, path: KeyPath, at: str, places: _Places) -> tuple[tup
                 f"{places.of((*path, str(key)))}: {str(key)!r} of {at} is {_kind(item)}; "
                 "it must be a number, a text, true or false."
             )
-    return tuple(sorted((str(key), item) for key, item in value.items()))
+    absolute = {"model": _target(value["model"], folder)} if isinstance(value.get("model"), str) else {}
+    return tuple(sorted((str(key), item) for key, item in {**value, **absolute}.items()))
 
 
 def _target(name: str, folder: Path) -> str:

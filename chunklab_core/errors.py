@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+_CLOSE = 0.6  # of the letters agree
+
 
 class ChunklabError(Exception):
     """Base of all errors that are shown as one line, without a traceback."""
@@ -20,3 +24,20 @@ class UnreadableDocument(ChunklabError):
 
     The message is the reason alone ("needs a password"), for the caller knows the file.
     """
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that is most like the one that was typed."""
+    return max(sorted(known), key=lambda word: _likeness(name, word))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` where a known name is close to the one that was typed, otherwise nothing."""
+    close = [word for word in known if _likeness(name, word) >= _CLOSE]
+    return f"; did you mean {nearest(name, close)!r}?" if close else ""
+
+
+def _likeness(one: str, other: str) -> float:
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()

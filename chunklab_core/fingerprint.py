@@ -80,10 +80,11 @@ def code_of_room(room: str) -> str:
 
 
 @cache
-def code_of_function(module: str, function: str) -> str:
+def code_of_function(module: str, function: str, apart: frozenset[str] = frozenset()) -> str:
     """Fingerprint of one function: its own code, that of what it uses in its module, and that of what these import.
 
-    So the stages of one module have keys of their own: a change in one function leaves the others as they are.
+    So the stages of one module have keys of their own: a change in one function leaves the others as they are. That
+    needs `apart`, names that are not followed: a table of all stages, used by one of them, would lead to all.
     """
     tree = _parsed(module)
     defined = {name: node for node in tree.body for name in _names_defined(node)}
@@ -93,7 +94,7 @@ def code_of_function(module: str, function: str) -> str:
     waiting = [function]
     while waiting:
         name = waiting.pop()
-        if name in used or name not in defined:
+        if name in used or name in apart or name not in defined:
             continue
         used[name] = defined[name]
         waiting += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]

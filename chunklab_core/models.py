@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.errors import ConfigError, ContractError
-from chunklab_core.fingerprint import digest, digest_file, version_of
+from chunklab_core.fingerprint import code_of_function, digest, digest_file, version_of
 from chunklab_core.plugins import is_plugin, load_plugin, plugin_file
 
 BUNDLED = "all-MiniLM-L6-v2"
@@ -42,16 +42,26 @@ _BATCH_TOKENS = 1024  # padded tokens in one call of the model; larger batches a
 _E5 = ("query: ", "passage: ")
 _BGE = ("Represent this sentence for searching relevant passages: ", "")
 _BGE_ZH = ("为这个句子生成表示以用于检索相关文章：", "")
+_E5_INSTRUCT = ("Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ", "")
 _NOMIC = ("search_query: ", "search_document: ")
 PROMPTS = {
-    **{f"intfloat/e5-{size}{version}": _E5 for size in ("small", "base", "large") for version in ("", "-v2")},
+    **{
+        f"intfloat/e5-{size}{version}": _E5
+        for size in ("small", "base", "large")
+        for version in ("", "-v2", "-unsupervised")
+    },
     **{f"intfloat/multilingual-e5-{size}": _E5 for size in ("small", "base", "large")},
     **{f"BAAI/bge-{size}-en{version}": _BGE for size in ("small", "base", "large") for version in ("", "-v1.5")},
     **{f"BAAI/bge-{size}-zh{version}": _BGE_ZH for size in ("small", "base", "large") for version in ("", "-v1.5")},
     "nomic-ai/nomic-embed-text-v1": _NOMIC,
     "nomic-ai/nomic-embed-text-v1.5": _NOMIC,
+    "intfloat/multilingual-e5-large-instruct": _E5_INSTRUCT,
     "mixedbread-ai/mxbai-embed-large-v1": _BGE,
+    **{f"Snowflake/snowflake-arctic-embed-{size}": _BGE for size in ("xs", "s", "m", "m-v1.5", "m-long", "l")},
+    "WhereIsAI/UAE-Large-V1": _BGE,
 }
+
+_OPENING = threading.Lock()  # `lru_cache` alone makes two where two threads ask for the first time at once
 
 _log = logging.getLogger(__name__)
 
@@ -61,10 +71,10 @@ class ModelCard:
     """One embedding model as it will be used.
 
     Attributes:
-        name: as the user wrote it.
+        name: as the user wrote it, less the folders that lead to it.
         digest: SHA-256 over all that shapes a vector: weights, tokenizer, pooling, maximum length, library versions.
         max_length: pieces of the model's own tokenizer that it reads, special pieces included; None where unknown.
-        folder: where its files lie; empty for a plug-in.
+        folder: where its files lie, a plug-in's file included; empty for a plug-in from a package.
         query_prompt, passage_prompt: put before every query and every passage by whoever sends them.
     """
 
@@ -85,13 +95,11 @@ def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: st
         ConfigError: there is no such model here or on the hub, or its files are not what they should be.
     """
     if is_plugin(name):
-        file = plugin_file(name)
-        code = [name.rpartition(":")[2], digest_file(file) if file else None]
-        return ModelCard(name, digest(code), None, "", query_prompt or "", passage_prompt or "")
+        return _plugin_card(name, query_prompt or "", passage_prompt or "")
     folder = _folder_of(name)
     query, passage = _prompts_of(name, folder)
     return ModelCard(
-        name=name,
+        name=Path(name).name if Path(name).is_dir() else name,
         digest=_digest_of(folder),
         query_prompt=query if query_prompt is None else query_prompt,
         passage_prompt=passage if passage_prompt is None else passage_prompt,
@@ -105,9 +113,14 @@ def bundled_embedder() -> Embedder:
     return open_embedder(replace(model_card(BUNDLED), query_prompt="", passage_prompt=""))
 
 
-@lru_cache(maxsize=4)
 def open_embedder(card: ModelCard) -> Embedder:
     """The embedder of a model; one for each model in a process, for loading one takes seconds."""
+    with _OPENING:
+        return _embedder_of(card)
+
+
+@lru_cache(maxsize=4)
+def _embedder_of(card: ModelCard) -> Embedder:
     return Embedder(card)
 
 
@@ -126,6 +139,12 @@ class Embedder:
             if self._encode is None:
                 self._encode = self._load()
             vectors = np.asarray(self._encode(texts), dtype=np.float32)
+        if vectors.ndim == 2 and not np.isfinite(vectors).all():
+            at = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise ContractError(
+                f"Embedding model {self.card.name} returned NaN or infinity for the text that begins with "
+                f"{texts[at][:40]!r}; it must return finite numbers."
+            )
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ContractError(
                 f"Embedding model {self.card.name} returned an array of shape {vectors.shape} for {len(texts)} texts; "
@@ -144,9 +163,18 @@ class Embedder:
 
     def _load(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
         if is_plugin(self.card.name):
-            plugin: Callable[[Sequence[str]], NDArray[np.float32]] = load_plugin(self.card.name)()
-            return plugin
+            return self._load_plugin()
         return _SentenceTransformerEncoder(self.card, self.count_pieces)
+
+    def _load_plugin(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+        made = load_plugin(self.card.name, Path(self.card.folder))
+        try:
+            plugin: Callable[[Sequence[str]], NDArray[np.float32]] = made()
+        except Exception as error:
+            raise ConfigError(
+                f"Embedding model {self.card.name} cannot be loaded: {type(error).__name__}: {_first_line(error)}"
+            ) from error
+        return plugin
 
 
 class _SentenceTransformerEncoder:
@@ -156,7 +184,7 @@ class _SentenceTransformerEncoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
-        disable_progress_bar()  # type: ignore[no-untyped-call] # of loading weights, which is over in a moment
+        disable_progress_bar()  # of loading weights, which is over in a moment
         _log.info("loading embedding model %s", card.name)
         self._count = count_pieces
         try:
@@ -190,6 +218,21 @@ class _SentenceTransformerEncoder:
 
 
 # ---------------------------------------------------------------- files
+
+
+def _plugin_card(name: str, query_prompt: str, passage_prompt: str) -> ModelCard:
+    """A user's embedder; its name goes without the folder, for that shapes no vector and belongs in no report."""
+    source, _, attribute = name.rpartition(":")
+    file = plugin_file(name)
+    in_file = file is not None and source.endswith(".py")
+    return ModelCard(
+        name=f"{file.name}:{attribute}" if file and in_file else name,
+        digest=digest([attribute, digest_file(file) if file else None]),
+        max_length=None,
+        folder=str(file.parent) if file and in_file else "",
+        query_prompt=query_prompt,
+        passage_prompt=passage_prompt,
+    )
 
 
 def _folder_of(name: str) -> Path:
@@ -242,7 +285,8 @@ def _digest_of(folder: Path) -> str:
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
     if not contents:
         raise ConfigError(f"{folder} holds no embedding model: no weights and no configuration were found in it.")
-    return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, _PADDING])
+    code = code_of_function(__name__, "_SentenceTransformerEncoder")
+    return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, code])
 
 
 def _digest_once(path: Path) -> str:
@@ -299,7 +343,10 @@ def _slow_piece_counter(folder: Path) -> Callable[[Sequence[str]], list[int]]:
 def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
-    content = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} of an embedding model cannot be read: {_first_line(error)}.") from error
     return content if isinstance(content, dict) else {}
 
 

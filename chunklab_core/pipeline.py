@@ -33,16 +33,17 @@ from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import unpack_document
+from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import Chunk, Document, EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
-from chunklab_core.score.balanced import balanced
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.normalize import Passage, normalize_chunk
 from chunklab_core.select import select_winner
+from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
-from chunklab_core.select.wilson import ci95_wilson
+from chunklab_core.select.wilson import ci95_wilson, needs_wilson
 from chunklab_core.store import (
     Items,
     Ref,
@@ -139,7 +140,8 @@ def inputs_of(one: Node) -> list[Ref]:
 @lru_cache(maxsize=64)
 def _code_of(stage: str) -> str:
     rule = STAGES[stage]
-    return digest([code_of_room(rule.room), code_of_function(__name__, rule.function.__name__)])
+    own = code_of_function(__name__, rule.function.__name__, frozenset({"STAGES"}))  # it leads to every other stage
+    return digest([code_of_room(rule.room), own])
 
 
 def _tell(stage: str, label: str, done: int, total: int) -> None:
@@ -199,15 +201,22 @@ def document_entries(store: Store, parsed: Ref) -> list[dict[str, Any]]:
 
 
 def chunk_all(
-    store: Store, *, documents: Ref, strategy: Mapping[str, Any], target: str, model_folder: str, label: str
+    store: Store,
+    *,
+    documents: Ref,
+    strategy: Mapping[str, Any],
+    target: str,
+    model_place: Mapping[str, Any],
+    label: str,
 ) -> Made:
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
-    embed = _embedding(store, strategy["model"], model_folder, label)
+    embed = _embedding(store, strategy["model"], model_place, label)
     chunker = make_chunker(target, embed=embed, **strategy["params"])
     own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
-    keys = [_item_key(own, key.hex()) for key in parsed_keys]
+    names = doc_ids if is_plugin(target) else [""] * len(doc_ids)  # a user's chunker may look at the document's id
+    keys = [_item_key(own, key.hex(), name) for key, name in zip(parsed_keys, names, strict=True)]
     spans: list[list[list[int]]] = []
     for ids, parsed_part, part in _in_step(_DOCUMENTS_TOGETHER, doc_ids, parsed_keys, keys):
         held = store.get_items("chunk", part)
@@ -223,12 +232,14 @@ def chunk_all(
     return pack_arrays({"table": rows, "documents": _as_array(documents)}), Items("chunk", tuple(keys))
 
 
-def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str, label: str) -> EmbedTexts | None:
+def _embedding(
+    store: Store, model: Mapping[str, Any] | None, place: Mapping[str, Any], label: str
+) -> EmbedTexts | None:
     """An embedder whose vectors come from the store where it has them; None for a strategy without a model."""
     if model is None:
         return None
     known = {name: value for name, value in model.items() if name != "prompt"}
-    embedder = open_embedder(ModelCard(**known, folder=folder))
+    embedder = open_embedder(ModelCard(**known, **place))
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         sent = [model["prompt"] + text for text in texts]
@@ -320,20 +331,20 @@ def health_all(
 
 
 def _pieces(store: Store, embedded: Ref) -> tuple[str, tuple[NDArray[np.int64], int | None]]:
-    """By the name of the model: what each chunk costs in its own tokens, and how many of them it reads."""
+    """By the digest of the model: what each chunk costs in its own tokens, and how many of them it reads."""
     arrays = unpack_arrays(store.read(embedded))
     model = json.loads(_as_text(arrays["model"]))
-    return model["name"], (arrays["pieces"].astype(np.int64), model["max_length"])
+    return model["digest"], (arrays["pieces"].astype(np.int64), model["max_length"])
 
 
 # ---------------------------------------------------------------- embed
 
 
 def embed_all(
-    store: Store, *, texts: Ref, model: Mapping[str, Any], prompt: str, model_folder: str, label: str
+    store: Store, *, texts: Ref, model: Mapping[str, Any], prompt: str, model_place: Mapping[str, Any], label: str
 ) -> Made:
     """A vector for every chunk of a strategy, or for every question; only texts never seen reach the model."""
-    embedder = open_embedder(ModelCard(**model, folder=model_folder))
+    embedder = open_embedder(ModelCard(**model, **model_place))
     asked = stage_of(texts) == "queries"
     source = iter(unpack_json(store.read(texts))) if asked else ChunkTable(store, texts).texts()
     keys: list[bytes] = []
@@ -424,13 +435,13 @@ def score_all(
     *,
     retrieved: Ref,
     chunks: Ref,
-    questions: Ref,
+    gold: Ref,
     top_k: Sequence[int],
     fuzzy_threshold: float,
     label: str,
 ) -> Made:
     """How much of the gold one cell's answers hold, question by question and for every k."""
-    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(questions))]
+    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(gold))]
     rankings = load_rankings(store, retrieved)
     table = ChunkTable(store, chunks)
     passage = lru_cache(maxsize=_PASSAGES_KEPT)(partial(_passage, table))
@@ -487,7 +498,7 @@ def select_all(
             value if there else None for value, there in zip(priced_in_play.tolist(), in_play, strict=True)
         ],
         "ci95": [ci95(cell, resamples, seed) for cell in recall],
-        "ci95_wilson": [ci95_wilson(cell) for cell in recall],
+        "ci95_wilson": [ci95_wilson(cell) if needs_wilson(cell) else None for cell in recall],
     }
     return pack_json(said), None
 
@@ -534,12 +545,12 @@ STAGES: Mapping[str, Stage] = {
     "parse": Stage(
         parse_all, "parse", ("corpus",), ("folder",), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
     ),
-    "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_folder"), (*_TOKENS, *_ARRAYS, "regex")),
+    "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_place"), (*_TOKENS, *_ARRAYS, "regex")),
     "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),
-    "embed": Stage(embed_all, "embed", ("texts",), ("model_folder",)),
-    "index": Stage(index_all, "index", ("source",), (), ("regex",), tells=False),
+    "embed": Stage(embed_all, "embed", ("texts",), ("model_place",)),
+    "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
-    "score": Stage(score_all, "score", ("retrieved", "chunks", "questions"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, "rapidfuzz", "regex")),
     "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }
 
@@ -590,7 +601,7 @@ def _nodes_of_strategy(
             cell_name(label, retriever),
             retrieved=searched[retriever][-1].ref,
             chunks=chunks.ref,
-            questions=run["questions"],
+            gold=run["gold"],
             top_k=run["settings"]["retrieval"]["top_k"],
             fuzzy_threshold=judged["fuzzy_threshold"],
         )
@@ -663,11 +674,11 @@ def evaluate(
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
     """The nodes whose results are not in the store, or are not fit to be read by one that has to run.
 
-    Damaged results are discarded on the way, and so are all results of the stages in `refresh`.
+    Damaged results are discarded on the way, and so are all results of the stages in `refresh` with their items.
     """
     for one in work:
         if one.stage in refresh:
-            store.discard(one.ref)
+            store.discard_with_items(one.ref)
     todo = {one.ref for one in work if not store.holds(one.ref)}
     for one in reversed(work):
         if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):

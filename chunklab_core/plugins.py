@@ -6,12 +6,11 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import ConfigError, did_you_mean
 
 
 def is_plugin(name: str) -> bool:
@@ -34,7 +33,7 @@ def load_plugin(reference: str, base: Path | None = None) -> Any:
     if not hasattr(module, name):
         known = sorted(key for key in vars(module) if not key.startswith("_"))
         raise ConfigError(
-            f"{reference!r}: {source} defines no {name!r}{nearest(name, known)}. Write a name it defines."
+            f"{reference!r}: {source} defines no {name!r}{did_you_mean(name, known)}. Write a name it defines."
         )
     return getattr(module, name)
 
@@ -46,12 +45,6 @@ def plugin_file(reference: str, base: Path | None = None) -> Path | None:
         return _existing_file(reference, source, base)
     origin = getattr(_from_package(reference, source), "__file__", None)
     return Path(origin) if origin else None
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """`; did you mean 'x'?` where a known name is close to the one typed, otherwise nothing."""
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _parts(reference: str) -> tuple[str, str]:

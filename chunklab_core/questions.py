@@ -16,9 +16,9 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import ConfigError, nearest
 from chunklab_core.records import Question
-from chunklab_core.strict_yaml import YamlText, is_null, line_of, nearest, read_text
+from chunklab_core.strict_yaml import YamlText, is_null, line_of, read_text
 from chunklab_core.text import fold
 
 _FIELDS = ("id", "query", "gold_snippets", "tags", "documents", "principals", "query_variants", "reviewed")
@@ -146,6 +146,8 @@ class _Reader:
     def _text(self, node: Node, what: str, advice: str) -> str:
         """Text to be searched or matched: NFC with \\n line ends, and something to read in it."""
         word = self._word(node, what, advice)
+        if isinstance(node, ScalarNode) and self.yaml_text.is_cut_at_comma(node):
+            raise self._error(node, f"{what} ends at a comma inside a number", "Put the whole text in quotes.")
         if not _WORD.search(word) and not fold(word).strip(" \t\n\r|"):
             raise self._error(node, f"{what} is empty", advice)
         return unicodedata.normalize("NFC", word.replace("\r\n", "\n").replace("\r", "\n"))

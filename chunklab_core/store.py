@@ -101,7 +101,10 @@ class Store:
         leans_on = b"" if items is None else b"".join(items.keys)
         head = {"shelf": items.shelf if items else None, "keys": len(items.keys) if items else 0}
         body = json.dumps(head).encode() + b"\n" + leans_on + payload
-        write_atomically(self._path(ref), [_MAGIC, hashlib.sha256(body).digest(), body])
+        try:
+            write_atomically(self._path(ref), [_MAGIC, hashlib.sha256(body).digest(), body])
+        except OSError as error:
+            raise self._full(error.strerror) from error
 
     def read(self, ref: Ref) -> bytes:
         """The payload of a result. Raises KeyError when it is missing or damaged."""
@@ -115,6 +118,20 @@ class Store:
     def discard(self, ref: Ref) -> None:
         """Forgets a result, so that the next run makes it anew."""
         self._path(ref).unlink(missing_ok=True)
+
+    def discard_with_items(self, ref: Ref) -> None:
+        """Forgets a result and the items it leans on, so that the next run takes over nothing of it."""
+        with contextlib.suppress(KeyError):
+            items = self._read(ref)[0]
+            if items is not None:
+                self.discard_items(items.shelf, items.keys)
+        self.discard(ref)
+
+    def _full(self, reason: object) -> ConfigError:
+        return ConfigError(
+            f"The cache folder {self.root} takes nothing more ({reason}); what was finished is kept. "
+            "Free some space and run again, or name another folder with --cache-dir."
+        )
 
     def _path(self, ref: Ref) -> Path:
         stage, key = ref.split("/", 1)
@@ -189,7 +206,7 @@ class Store:
                 return work(rows)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
-                raise
+                raise self._full(error) from error
             _set_aside(path, error)
         with contextlib.closing(_connect(path)) as rows:
             return work(rows)

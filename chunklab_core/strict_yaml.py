@@ -8,9 +8,8 @@ only `true`, `false`, `null`, decimal integers and decimal floats are more than 
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +32,8 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})\Z")
 _FLOAT = re.compile(
     r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z"
 )
+_ANCHOR = re.compile(r"&([^\s,\[\]{}]+)")
+_GLUED_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _GLUED_COMMENT = re.compile(r"[ \t]+#[^\s#!]")
 _ADVICE = (
     ("mapping values are not allowed", "A text that holds a colon followed by a blank must stand in quotes."),
@@ -72,11 +73,6 @@ def load(text: str, source: str) -> tuple[Value, dict[KeyPath, int]]:
     reader = YamlText(source, text)
     root, lines = reader.compose(), dict[KeyPath, int]()
     return (None if root is None else _typed(reader, root, (), lines)), lines
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that is most like the one that was typed."""
-    return max(sorted(known), key=lambda word: difflib.SequenceMatcher(None, name.lower(), word.lower()).ratio())
 
 
 def is_null(node: Node) -> bool:
@@ -137,13 +133,24 @@ class YamlText:
             )
 
     def check_scalar(self, node: ScalarNode, name: str = "") -> None:
-        """Refuse what would change the text without a word: a tag, or a comment glued to its # sign."""
+        """Refuse what would change the text without a word: a tag, an unused anchor, or a comment glued to its #."""
         self.check_tag(node, name)
+        anchor = _ANCHOR.match(self.text, node.start_mark.index) if node.start_mark is not None else None
+        if anchor and not re.search(rf"\*{re.escape(anchor[1])}(?![^\s,\]}}])", self.text):
+            raise ConfigError(
+                f"{self.where(node, name)}: YAML reads {_short(anchor[0])} as a name of what follows, and drops it. "
+                "A text that begins with & must stand in quotes."
+            )
         if _is_plain(node) and node.value and self._is_cut_by_comment(node):
             raise ConfigError(
                 f"{self.where(node, name)}: YAML reads what follows {_short(node.value)} as a comment. Put the whole "
                 "text in quotes if the # belongs to it; write a blank after the # of a comment."
             )
+
+    def is_cut_at_comma(self, node: ScalarNode) -> bool:
+        """Whether a list in brackets ends this text inside of a number: `[1,000 units]` holds two texts."""
+        end = node.end_mark
+        return _is_plain(node) and end is not None and bool(_GLUED_COMMA.match(self.text, end.index))
 
     def _is_cut_by_comment(self, node: ScalarNode) -> bool:
         end = node.end_mark

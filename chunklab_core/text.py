@@ -31,7 +31,7 @@ _FIGURE = regex.compile(
     (?: (?<![^\s(\[{{]) [+\-\u2212\u00b1] (?=[\p{{Sc}}\p{{N}}]) )?+    # a sign after a blank or a bracket
     (?: (?<!\p{{N}}) \p{{Sc}} {_BLANK}? (?={_LETTER}*+\p{{N}}) )?       # a currency before, across one blank
     {_PIECE}
-    (?: (?<=\p{{N}}) [.,:/\-] (?=\p{{N}}) {_PIECE} )*+                # joined between digits
+    (?: (?<=\p{{N}}) [.,:/\-\u066b\u066c] (?=\p{{N}}) {_PIECE} )*+    # joined between digits
     (?: {_BLANK}? [{_PERCENT}] | \p{{Sc}} (?!\p{{N}}) | {_BLANK} \p{{Sc}} (?!{_BLANK}?\p{{N}}) )?
     """,
     regex.VERBOSE | regex.VERSION1,
@@ -57,8 +57,8 @@ def fold(text: str) -> str:
 def figure_spans(text: str) -> list[tuple[int, int]]:
     """Ranges `[start, end)` of all figures, in order: numbers with what belongs to them, and identifiers, each whole.
 
-    A figure is a maximal run of digits with `. , : / -` between digits; a sign after a blank or bracket, a currency
-    or percent sign across one blank, and letters glued to the digits (E4012, v1.2.3) belong to it.
+    A figure is a maximal run of digits with `. , : / -` or an Arabic separator between digits; a sign after a blank or
+    bracket, a currency or percent sign across one blank, and letters glued to the digits (E4012, v1.2.3) belong to it.
     """
     return [match.span() for start, end in _zones(text) for match in _FIGURE.finditer(text, start, end)]
 

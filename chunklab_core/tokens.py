@@ -173,7 +173,7 @@ def _characters_at(text: str, byte_ends: NDArray[np.int64]) -> NDArray[np.int64]
 def tokenize(text: str) -> TokenizedText:
     """The text tokenized, or the same object where one of the last eight texts is asked for again.
 
-    Why eight: the chunkers of a run go through the same documents side by side, so each document is tokenized
-    once for all of them, and memory stays that of a few documents.
+    The chunker of a document and the room that counts its chunks ask for the same text; with eight, so do several
+    strategies that go through the documents side by side, and memory stays that of a few documents.
     """
     return TokenizedText(text)

@@ -4,11 +4,13 @@ import argparse
 import contextlib
 import io
 import logging
+import os
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from flows.settings import EvaluationSettings
 
 _EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
-_DONE, _UNUSABLE, _STOPPED = 0, 2, 130
+_ALL_RETRIEVERS = "retrieval.compare=[dense, bm25, hybrid]"
+_DONE, _UNUSABLE, _FAULT, _STOPPED = 0, 2, 70, 130
 
 _DESCRIPTION = """\
 Compares chunking strategies, and retrievers, on your own documents and questions, and says whether any
@@ -45,6 +48,17 @@ status: 0 done, 2 the input cannot be used (one line says why)
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Options are known by their whole names only, and what is wrong with them is said in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the process with status 2."""
+        self.exit(_UNUSABLE, f"chunklab: {message}. See: {self.prog} --help\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with its status."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
@@ -52,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def console_script() -> None:
     """The installed command `chunklab`: its first word is the command."""
-    parser = argparse.ArgumentParser(prog="chunklab", description="Is the difference between chunking strategies real?")
+    parser = _Parser(prog="chunklab", description="Is the difference between chunking strategies real?")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_options(commands.add_parser("run", help="compare strategies on documents and questions", **_texts()))
     sys.exit(_evaluate_guarded(parser.parse_args()))
@@ -60,7 +74,7 @@ def console_script() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """One evaluation from command-line arguments; its status."""
-    parser = argparse.ArgumentParser(prog="python -m flows.evaluate", **_texts())
+    parser = _Parser(prog="python -m flows.evaluate", **_texts())
     _add_options(parser)
     return _evaluate_guarded(parser.parse_args(arguments))
 
@@ -105,18 +119,22 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _evaluate_guarded(options: argparse.Namespace) -> int:
     """The status of an evaluation; the user's mistakes end in one line, without a traceback."""
-    logging.basicConfig(format="%(message)s", level=logging.WARNING, stream=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to end
     try:
-        _evaluate(options)
+        with _messages_shown(logging.ERROR if options.quiet else logging.WARNING):
+            _evaluate(options)
     except ChunklabError as error:
         print(f"chunklab: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
         return _UNUSABLE
     except KeyboardInterrupt:
         print("chunklab: stopped; what was finished is kept for the next run.", file=sys.stderr)  # noqa: T201
         return _STOPPED
+    except Exception:  # noqa: BLE001 - a fault of ours, shown whole; its status is none of those that mean something
+        traceback.print_exc()
+        print("chunklab: this is a fault of chunklab; what was finished is kept.", file=sys.stderr)  # noqa: T201
+        return _FAULT
     return _DONE
 
 
@@ -129,9 +147,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     from flows.settings import EvaluationSettings
 
     docs, questions = _inputs(options)
-    overrides = list(options.overrides)
-    if options.compare_retrievers or options.docs is None:
-        overrides.append("retrieval.compare=[dense, bm25, hybrid]")
+    overrides = _overrides(options)
     config = load_config(Path(options.config) if options.config else None, overrides)
     out = Path(options.out or config.output.dir)
     check_output(out)
@@ -155,20 +171,33 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 
 def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "Report":
-    """Runs the flow with its history kept; an error of the flow comes out as it was raised inside."""
+    """Runs the flow with its history kept; an error of the flow comes out as it was raised inside.
+
+    So Prefect need not print it as well, with its traceback, for every task that waited; it stands in the history.
+    """
+    if os.environ.get("PREFECT_LOGGING_LEVEL") == "WARNING":  # what we set; whoever asks for another level sees it all
+        os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     from flows.progress import progress_shown
     from flows.server import history_kept, wait_until_recorded
 
     with progress_shown(options.quiet), history_kept():
         from flows.evaluate import evaluate
 
-        kept_in = Path(settings.cache_dir or default_cache_dir()) / "prefect"
-        state = evaluate.with_options(result_storage=kept_in)(settings, return_state=True)
+        state = evaluate(settings, return_state=True)
         report: Report = state.result()
         stages = report.provenance.run.stages
         if state.state_details.flow_run_id:
             wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))
     return report
+
+
+def _overrides(options: argparse.Namespace) -> list[str]:
+    """The settings typed, with the retrievers compared: where that is asked for, or for the example as it is."""
+    typed = list(options.overrides)
+    as_it_is = options.docs is None and options.config is None
+    if as_it_is and any(setting.partition("=")[0].strip().startswith("retrieval") for setting in typed):
+        as_it_is = False
+    return [*typed, _ALL_RETRIEVERS] if options.compare_retrievers or as_it_is else typed
 
 
 def _inputs(options: argparse.Namespace) -> tuple[Path, Path]:
@@ -187,6 +216,23 @@ def _bundled_example() -> tuple[Path, Path]:
             "The bundled example is part of the repository and is not installed. Give --docs and --questions."
         )
     return _EXAMPLE / "docs", _EXAMPLE / "questions.yaml"
+
+
+@contextlib.contextmanager
+def _messages_shown(level: int) -> Iterator[None]:
+    """While it lasts, our own log goes to standard error, line by line, past Prefect's handlers and their format."""
+    handler = logging.StreamHandler()
+    handler.setLevel(level)
+    ours = [logging.getLogger(name) for name in ("chunklab_core", "flows")]
+    for logger in ours:
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger in ours:
+            logger.removeHandler(handler)
+            logger.propagate = True
 
 
 @contextlib.contextmanager

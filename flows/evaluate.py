@@ -3,6 +3,11 @@
 Prefect reads this module's annotations to make the parameter form, so there is no `from __future__` import here.
 """
 
+if __name__ == "__main__":  # before the imports below: inputs that cannot be used need no Prefect
+    from flows.cli import main
+
+    main()
+
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -44,7 +49,7 @@ TASKS: Mapping[str, Task[..., Ref]] = {
 _RUNNER: Any = ThreadPoolTaskRunner(max_workers=(os.cpu_count() or 1) + 6)
 
 
-@flow(name="evaluate", task_runner=_RUNNER, validate_parameters=True)
+@flow(name="evaluate", task_runner=_RUNNER, validate_parameters=True, persist_result=False)
 def evaluate(settings: EvaluationSettings) -> Report:
     """Chunking strategies and retrievers compared on a folder of documents and a file of questions."""
     started = datetime.now(UTC)
@@ -53,18 +58,30 @@ def evaluate(settings: EvaluationSettings) -> Report:
     work = pipeline.nodes(store, inputs)
     todo = pipeline.nodes_to_run(store, work, settings.refresh)
     futures: dict[Ref, PrefectFuture[Ref]] = {}
+    records: Any = store.root.absolute() / "prefect"  # which key has which result; never the user's ~/.prefect
     for one in work:
         arguments = _with_futures(one.arguments, futures)
-        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo)
+        if one.ref in futures:
+            continue  # the same work under another label
+        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo, result_storage=records)
         futures[one.ref] = task.submit(**arguments, label=one.label, store=str(store.root))
-    out = settings.out or unpack_json(store.read(inputs))["output"]
     made: Any = list(futures.values())
+    _raise_what_failed(made)
+    out = settings.out or unpack_json(store.read(inputs))["output"]
     return report.submit(inputs, made, sorted(todo), out, started, store=str(store.root)).result()
 
 
 def _prepare(settings: EvaluationSettings, store: Store) -> Ref:
     config = load_config(Path(settings.config) if settings.config else None, settings.overrides)
     return prepare(settings.docs, settings.questions, config, store)
+
+
+def _raise_what_failed(made: Sequence[PrefectFuture[Ref]]) -> None:
+    """Waits for all tasks; the first error comes out as it was raised, not as that of the tasks that waited for it."""
+    for one in made:
+        one.wait()
+        if not one.state.is_completed():
+            one.result()
 
 
 def _with_futures(arguments: Mapping[str, Any], futures: Mapping[Ref, PrefectFuture[Ref]]) -> dict[str, Any]:
@@ -78,9 +95,3 @@ def _with_futures(arguments: Mapping[str, Any], futures: Mapping[Ref, PrefectFut
         return value
 
     return {name: replaced(value) for name, value in arguments.items()}
-
-
-if __name__ == "__main__":
-    from flows.cli import main
-
-    main()

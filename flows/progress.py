@@ -1,8 +1,11 @@
-"""Shows how far the stages are, on standard error, once a stage has taken longer than a moment."""
+"""Shows how far the stages are, on standard error, once a stage has taken longer than a moment; and stops them."""
 
 import logging
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -18,6 +21,27 @@ class _PatientProgress(Progress):
         for task in self.tasks:
             task.visible = (task.elapsed or 0.0) > _SHOWN_AFTER
         yield from super().get_renderables()
+
+
+class _StoppedError(Exception):
+    """The user has interrupted the run; ends a stage at the next step that it tells."""
+
+
+class _Stop(logging.Handler):
+    """Ends stages when the user interrupts: Prefect waits for those that run, and one may have an hour to go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._wanted.is_set():
+            raise _StoppedError(record.getMessage())
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        """Takes the place of Python's own handler of SIGINT, and does what that one does."""
+        self._wanted.set()
+        signal.default_int_handler(number, frame)
 
 
 class _Bars(logging.Handler):
@@ -42,16 +66,21 @@ class _Bars(logging.Handler):
 
 @contextmanager
 def progress_shown(quiet: bool) -> Iterator[None]:
-    """While it lasts, stages that take their time show a bar; nothing is drawn where output is no terminal or quiet."""
+    """While it lasts, stages that take their time show a bar; nothing is drawn where output is no terminal or quiet.
+
+    An interrupt ends the stages at their next step. For the main thread only.
+    """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = quiet or not console.is_terminal
     with _PatientProgress(*columns, console=console, transient=True, disable=hidden) as bars:
-        source, handler = logging.getLogger(_SOURCE), _Bars(bars)
+        source, stop = logging.getLogger(_SOURCE), _Stop()
         source.setLevel(logging.INFO)
         source.propagate = False
-        source.addHandler(handler)
+        source.handlers = [stop, _Bars(bars)]
+        before = signal.signal(signal.SIGINT, stop.interrupt)
         try:
             yield
         finally:
-            source.removeHandler(handler)
+            signal.signal(signal.SIGINT, before)
+            source.handlers = []

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-LOCAL = "http://127.0.0.1:4200/api"
-_ANSWER_WITHIN = 0.5  # seconds; a server on this machine takes 5 ms
+_ANSWER_WITHIN = 5.0  # seconds; a server on this machine takes 5 ms, unless the machine is busy
 _RECORDED_WITHIN = 15.0  # seconds
 _ASK_AGAIN_AFTER = 0.1  # seconds
 
@@ -30,7 +29,7 @@ def history_kept() -> Iterator[str | None]:
     )
 
     configured = PREFECT_API_URL.value()
-    address = next((url for url in (configured, None if configured else LOCAL) if url and answers(url)), None)
+    address = next((url for url in [configured or local_address()] if answers(url)), None)
     if configured and not address:
         _log.warning(
             "The Prefect server %s does not answer; this run's history is kept by a temporary one.", configured
@@ -42,6 +41,14 @@ def history_kept() -> Iterator[str | None]:
     }
     with temporary_settings(updates=updates):
         yield address
+
+
+def local_address() -> str:
+    """Where a server on this machine is looked for, and started: Prefect's own setting of host and port."""
+    from prefect.settings import PREFECT_SERVER_API_HOST, PREFECT_SERVER_API_PORT
+
+    host = str(PREFECT_SERVER_API_HOST.value())
+    return f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{PREFECT_SERVER_API_PORT.value()}/api"
 
 
 def wait_until_recorded(flow_run_id: UUID, n_tasks: int) -> bool:

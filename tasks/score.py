@@ -9,7 +9,7 @@ from tasks.caching import cached_by_content
 
 @task(task_run_name="score {label}", **cached_by_content("score"))
 def score(
-    retrieved: Ref, chunks: Ref, questions: Ref, top_k: list[int], fuzzy_threshold: float, label: str, store: str
+    retrieved: Ref, chunks: Ref, gold: Ref, top_k: list[int], fuzzy_threshold: float, label: str, store: str
 ) -> Ref:
     """How much of the gold one cell's answers hold. See `chunklab_core.pipeline.score_all`."""
     return pipeline.run_stage(
@@ -17,7 +17,7 @@ def score(
         Store(store),
         retrieved=retrieved,
         chunks=chunks,
-        questions=questions,
+        gold=gold,
         top_k=top_k,
         fuzzy_threshold=fuzzy_threshold,
         label=label,

@@ -6,12 +6,13 @@ A chunker decides where to cut; this room checks its cuts and builds ids, prefix
 from __future__ import annotations
 
 import inspect
+import traceback
 from pathlib import Path as FilePath
 from typing import Any, cast
 
 from chunklab_core.chunk.prefix import Path, Paths, cost, render, shorten
-from chunklab_core.errors import ConfigError, ContractError
-from chunklab_core.plugins import is_plugin, load_plugin, nearest
+from chunklab_core.errors import ChunklabError, ConfigError, ContractError, did_you_mean
+from chunklab_core.plugins import is_plugin, load_plugin
 from chunklab_core.records import Chunk, Chunker, Cut, Document, EmbedTexts, Span
 from chunklab_core.tokens import TokenizedText, count_tokens, tokenize
 
@@ -43,14 +44,17 @@ def make_chunker(name: str, *, embed: EmbedTexts | None = None, base: FilePath |
     listed = sorted(set(known) - {"embed"})
     for key in params:
         if key not in listed and not takes_any:
-            guess = nearest(key, listed) or "."
+            guess = did_you_mean(key, listed) or "."
             raise ConfigError(f"{name} has no parameter {key!r}{guess} Known: {', '.join(listed) or 'none'}.")
     if not inspect.isclass(method):
         return cast(Chunker, method)
     try:
         return cast(Chunker, method(**params, **({"embed": embed} if "embed" in known and embed is not None else {})))
-    except TypeError as error:
-        raise ConfigError(f"{name} cannot be made from its parameters: {error}. Known: {', '.join(listed)}.") from error
+    except ChunklabError:
+        raise
+    except Exception as error:
+        said = f"{error}" if isinstance(error, TypeError) else f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{name} cannot be made from its parameters: {said}. Known: {', '.join(listed)}.") from error
 
 
 def default_params(name: str, base: FilePath | None = None) -> dict[str, object]:
@@ -63,16 +67,21 @@ def default_params(name: str, base: FilePath | None = None) -> dict[str, object]
     }
 
 
+def takes_embedder(name: str, base: FilePath | None = None) -> bool:
+    """Whether a strategy asks for an embedder, as a parameter `embed`."""
+    return "embed" in _parameters(_method(name, base))
+
+
 def chunk_document(document: Document, chunker: Chunker) -> list[Chunk]:
     """One document cut into chunks, in reading order; none where it has no text.
 
     Raises:
-        ContractError: a cut that is blank, outside the document, out of order or inside another; or, from a
-            built-in, one that leaves text out.
+        ContractError: a cut that is blank, outside the document, out of order or inside another; from a
+            built-in, one that leaves text out; from a user's chunker, anything that it raises.
     """
     if not document.text.strip():
         return []
-    cuts = [cut if isinstance(cut, Cut) else Cut(cut) for cut in chunker(document)]
+    cuts = _cuts(document, chunker)
     _check(cuts, document, chunker)
     build = _Builder(document, chunker)
     return [build.chunk(index, cut) for index, cut in enumerate(cuts)]
@@ -119,7 +128,7 @@ class _Builder:
 def _method(name: str, base: FilePath | None) -> Any:
     """The class behind a name. Raises ConfigError for a name that is neither built in nor a plug-in."""
     if not isinstance(name, str) or not (name in BUILTINS or is_plugin(name)):
-        guess = nearest(str(name), list(BUILTINS)) or "."
+        guess = did_you_mean(str(name), list(BUILTINS)) or "."
         raise ConfigError(
             f"There is no chunking strategy {name!r}{guess} Known: {', '.join(BUILTINS)}, or a class of your own "
             "as file.py:Class or package.module:Class."
@@ -133,6 +142,29 @@ def _method(name: str, base: FilePath | None) -> Any:
 def _parameters(method: Any) -> dict[str, inspect.Parameter]:
     """The parameters of a chunker's class; none for a plain function, which takes only the document."""
     return dict(inspect.signature(method).parameters) if inspect.isclass(method) else {}
+
+
+def _cuts(document: Document, chunker: Chunker) -> list[Cut]:
+    """What the chunker decides about one document, plain spans as cuts."""
+    name = getattr(chunker, "__name__", type(chunker).__name__)
+    try:
+        found = list(chunker(document))
+    except ChunklabError:
+        raise
+    except Exception as error:
+        if _is_builtin(chunker):
+            raise
+        line = traceback.extract_tb(error.__traceback__)[-1]
+        raise ContractError(
+            f"{name} failed on {document.doc_id!r}: {type(error).__name__}: {error} "
+            f"({FilePath(line.filename).name}, line {line.lineno}). A chunker must return the spans of every document."
+        ) from error
+    for cut in found:
+        if not isinstance(cut, Span | Cut):
+            raise ContractError(
+                f"{name} returned {cut!r} for {document.doc_id!r}; a chunker must return objects of Span or Cut."
+            )
+    return [cut if isinstance(cut, Cut) else Cut(cut) for cut in found]
 
 
 def _check(cuts: list[Cut], document: Document, chunker: Chunker) -> None:

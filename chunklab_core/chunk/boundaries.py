@@ -22,7 +22,7 @@ _JOINING = re.compile(
 _SYMBOL = r"%\u2030\u066a\p{Sc}"
 _BLANK = r"[\x20\xa0\u202f]"
 # Runs of what figures are made of: everything that `figure_spans` could take into one figure, and no less.
-_PART = rf"[\p{{L}}\p{{M}}\p{{N}}_+\-\u2212\u00b1.,:/{_SYMBOL}--[{UNSPACED}]]"
+_PART = rf"[\p{{L}}\p{{M}}\p{{N}}_+\-\u2212\u00b1.,:/\u066b\u066c{_SYMBOL}--[{UNSPACED}]]"
 _RUN = rf"(?:{_PART}|{_BLANK}(?=[{_SYMBOL}]|\Z)|(?<=\p{{Sc}}){_BLANK})*"
 _RUN_FROM = regex.compile(_RUN, regex.VERSION1)
 _RUN_UP_TO = regex.compile(rf"(?r){_RUN}", regex.VERSION1)

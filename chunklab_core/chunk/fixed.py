@@ -49,7 +49,7 @@ class FixedChunker:
             first = min(ruler.bounds.back(int(offsets[min(target, ruler.tokens.n_tokens)]), start), end)
             budget = paths.budget(first, self.chunk_size) if paths else self.chunk_size
             target += max(1, budget - self.overlap)
-            if first <= start:
+            if first <= start or (first < end and not ruler.bounds.is_safe(first)):  # inside the figure at `start`
                 continue
             last = ruler.fit(first, int(offsets[min(target + self._kept(budget), ruler.tokens.n_tokens)]), budget)
             if last > end:

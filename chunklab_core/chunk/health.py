@@ -94,35 +94,6 @@ def summarize(strategy: str, parts: Iterable[DocumentHealth]) -> Health:
     )
 
 
-def health(
-    strategy: str,
-    documents: Sequence[Document],
-    chunks_by_document: Sequence[Sequence[Chunk]],
-    *,
-    min_floor_tokens: int,
-    max_tokens: int | None,
-    heading_path: bool = False,
-    pieces: Pieces | None = None,
-) -> Health:
-    """The health of a strategy whose chunks are all at hand; `pieces` runs over the chunks of all documents."""
-    parts, first = [], 0
-    for document, chunks in zip(documents, chunks_by_document, strict=True):
-        last = first + len(chunks)
-        here = {model: (counts[first:last], limit) for model, (counts, limit) in (pieces or {}).items()}
-        first = last
-        parts.append(
-            document_health(
-                document,
-                chunks,
-                min_floor_tokens=min_floor_tokens,
-                max_tokens=max_tokens,
-                heading_path=heading_path,
-                pieces=here,
-            )
-        )
-    return summarize(strategy, parts)
-
-
 def _share(count: int, total: int) -> float | None:
     return count / total if total else None
 

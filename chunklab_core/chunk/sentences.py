@@ -81,6 +81,13 @@ def _line_before(text: str, at: int) -> str:
     return text[text.rfind("\n", 0, at) + 1 : at]
 
 
+def _begins_line(text: str, at: int) -> bool:
+    """Whether nothing but blanks stands before `at` on its line."""
+    while at > 0 and text[at - 1].isspace() and text[at - 1] != "\n":
+        at -= 1
+    return at == 0 or text[at - 1] == "\n"
+
+
 def _is_abbreviation(text: str, start: int, at: int) -> bool:
     """Whether the full stop at `start` belongs to its word: a title, an initial, or the number of a list item."""
     found = _LAST_WORD.search(text[max(0, start - _LOOK_BACK) : start])
@@ -88,7 +95,7 @@ def _is_abbreviation(text: str, start: int, at: int) -> bool:
         return False
     word = found.group()
     if word.isdigit() and len(word) <= 3:
-        return not _line_before(text, start)[: -len(word)].strip()
+        return _begins_line(text, start - len(word))
     if len(word) == 1 and word.isupper():
         return True
     return bool(_TITLE.fullmatch(word)) or (bool(_NUMBERED.fullmatch(word)) and text[at].isnumeric())

@@ -27,7 +27,7 @@ _LEVELS: dict[str, tuple[Level, ...]] = {
     "code": (blank_lines, lines, words),
     "heading": (words,),
 }
-_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)

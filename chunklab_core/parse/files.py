@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chunklab_core.errors import UnreadableDocument
+from chunklab_core.errors import ConfigError, UnreadableDocument
 from chunklab_core.fingerprint import digest_bytes
 from chunklab_core.parse import parse_bytes
 from chunklab_core.parse.folder import SourceFile
@@ -37,13 +37,18 @@ def parse_files(files: Sequence[SourceFile], folder: Path, *, pdf: str) -> Itera
 
 
 def parse_file(file: SourceFile, folder: Path, pdf: str) -> ParsedFile:
-    """What comes of one file; its bytes must still be those that were found when the folder was listed."""
+    """What comes of one file.
+
+    Raises:
+        ConfigError: its bytes are no longer those that were found when the folder was listed. That passes, so it is no
+            outcome: an outcome is kept, and would be served when the file is as it was.
+    """
     try:
         content = (folder / file.path).read_bytes()
     except OSError as error:
-        return ParsedFile(None, f"cannot be read ({error.strerror})")
+        raise ConfigError(f"{file.path} can no longer be read ({error.strerror}). Run again.") from error
     if digest_bytes(content) != file.digest:
-        return ParsedFile(None, "was changed while the run was going on; run again")
+        raise ConfigError(f"{file.path} was changed while the run was going on. Run again.")
     try:
         document = parse_bytes(file.doc_id, content, Path(file.path).suffix.lower(), pdf=pdf)
     except UnreadableDocument as error:

@@ -33,7 +33,7 @@ _KINDS: dict[str, ElementKind] = {
 
 # Front matter by its first line: the lines that end it, and what its first line of content looks like.
 _FRONT_MATTER = {
-    "---": (("---", "..."), re.compile(r"""["']?[^\W\d][^:\n]*:(\s|$)""")),
+    "---": (("---", "..."), re.compile(r"""\s*(?!\d+[.)]\s)(?:<<|["']?[\w$@.{])[^:\n]*:(\s|$)""")),
     "+++": (("+++",), re.compile(r"""\[|["']?[\w.-]+["']?\s*=""")),
 }
 
@@ -42,8 +42,8 @@ _FRONT_MATTER = {
 class MarkdownParser:
     """Reads a Markdown file: CommonMark with the tables of GFM.
 
-    Only blocks of the outermost level are elements. A heading inside a list or a quote opens no path, for it
-    heads a part of that block and not of the document.
+    Only blocks of the outermost level are elements, and the tables inside of them. A heading inside a list or a quote
+    opens no path, for it heads a part of that block and not of the document.
     """
 
     def __call__(self, doc_id: str, data: bytes) -> Document:
@@ -73,7 +73,7 @@ def without_front_matter(source: str) -> str:
 
 
 def elements(text: str) -> tuple[Element, ...]:
-    """The blocks of the outermost level, in order; every character that is not white space lies in one of them."""
+    """The blocks of the outermost level and the tables inside, in order; all that is not blank lies in one of them."""
     return with_paths(_Source(text).blocks())
 
 
@@ -100,8 +100,13 @@ class _Source:
             if token.level or token.nesting < 0 or not token.map:
                 continue
             first, last = max(token.map[0], done), token.map[1]
+            kind = _KINDS.get(token.type, "paragraph")
             yield from self._block("paragraph", done, first)
-            yield from self._block(_KINDS.get(token.type, "paragraph"), first, last, *self._heading(tokens, index))
+            for start, end in _tables_inside(tokens, index):
+                yield from self._block(kind, first, start)
+                yield from self._block("table", start, end)
+                first = end
+            yield from self._block(kind, first, last, *self._heading(tokens, index))
             done = max(done, last)
         yield from self._block("paragraph", done, len(self.starts) - 1)
 
@@ -123,6 +128,14 @@ class _Source:
         inline: list[Token] = []
         self.reader.inline.parse(tokens[index + 1].content, self.reader, self.references, inline)
         return int(tokens[index].tag[1]), " ".join(_plain(inline).split())
+
+
+def _tables_inside(tokens: Sequence[Token], index: int) -> Iterator[list[int]]:
+    """Lines of the tables in the list or quote that the token at `index` opens."""
+    while (index := index + 1) < len(tokens) and tokens[index].level:
+        table_lines = tokens[index].map
+        if tokens[index].type == "table_open" and table_lines:
+            yield table_lines
 
 
 def _plain(inline: Sequence[Token]) -> str:

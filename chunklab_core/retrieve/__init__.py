@@ -6,9 +6,3 @@ earlier position, that is by (document, position). Only candidates are listed: w
 Each search scores all chunks before it cuts, so that a filter of chunks has its place in there: before the cut of each
 leg. The fusion sees only what the legs let through.
 """
-
-BUILTINS = {
-    "dense": "chunklab_core.retrieve.dense:rank",
-    "bm25": "chunklab_core.retrieve.bm25:rank",
-    "hybrid": "chunklab_core.retrieve.hybrid:rank",
-}

@@ -31,7 +31,7 @@ def rank(matrix: NDArray[np.float32], query_vectors: ArrayLike, *, depth: int) -
     A chunk with a zero row is no candidate. A question whose vector is zero or not finite has none.
 
     Args:
-        matrix: shape (chunks, dim), float32, unit or zero rows.
+        matrix: shape (chunks, dim), float32, unit or zero rows; without a chunk, any dim.
         query_vectors: shape (questions, dim), of any length.
 
     Raises:
@@ -40,7 +40,7 @@ def rank(matrix: NDArray[np.float32], query_vectors: ArrayLike, *, depth: int) -
     queries = np.asarray(query_vectors, dtype=np.float64)
     if depth < 1:
         raise ValueError(f"dense.rank: depth is {depth}; it must be at least 1.")
-    if matrix.ndim != 2 or queries.ndim != 2 or matrix.shape[1] != queries.shape[1]:
+    if matrix.ndim != 2 or queries.ndim != 2 or (len(matrix) and matrix.shape[1] != queries.shape[1]):
         raise ValueError(
             f"dense.rank: chunks have shape {matrix.shape} and questions {queries.shape}; expected one dim."
         )

@@ -28,6 +28,7 @@ _CUT_RUN = regex.compile(f"{_CUT}+")
 
 _SOFT_BREAK = regex.compile("\u00ad(?=[^\\S\n]*\n)")
 _OTHER_DIGIT = regex.compile(r"[\p{Nd}--[0-9]]", regex.V1)
+_SIGNS = (("\u2212", "-"), ("\u066a", "%"), ("\u066b", "."), ("\u066c", ","))
 _OUTER_PIPE = regex.compile(r"^[^\S\n]*+\K\||(?<![\\|])\|(?=[^\S\n]*+$)", regex.MULTILINE)
 _GAP = regex.compile(
     r"(?P<hyphen>(?<=[\p{L}\p{M}])[-\u2010][^\S\n]*+\n[^\S\n]*+(?=\p{L}))|\A\s++|\s++\Z|\s{2,}+|[^\S ]"
@@ -127,9 +128,11 @@ def _mask(text: str, cuts: Sequence[tuple[int, int]]) -> str:
 
 
 def _fold(text: str) -> str:
-    """Folded, with decimal digits of every script as 0 to 9 and one kind of minus and percent sign."""
+    """Folded, with decimal digits of every script as 0 to 9 and one sign each for minus, percent and separators."""
     plain = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), fold(text))
-    return plain.replace("\u2212", "-").replace("\u066a", "%")
+    for sign, plain_sign in _SIGNS:
+        plain = plain.replace(sign, plain_sign)
+    return plain
 
 
 def _in_place_of(gap: regex.Match[str]) -> str:

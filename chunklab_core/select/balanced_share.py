@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import resample_counts
 from chunklab_core.select.lattice import Lattice
 from chunklab_core.select.probability import shares_of_wins
@@ -40,12 +41,11 @@ def balanced_shares(
         seed: as for `probability_best`, whose resamples these are.
     """
 
+    are_in_play = np.isin(np.arange(len(tokens)), in_play)
+
     def resampled() -> Iterator[NDArray[np.float64]]:
         for counts in resample_counts(len(sizes), resamples, seed):
             mean_recall = (counts @ recall.values.T) / (recall.unit * (counts @ sizes)[:, None])
-            paid = counts @ tokens.T
-            priced = np.where(paid[:, in_play] > 0, paid[:, in_play], np.inf).min(axis=1, keepdims=True)
-            charged = (paid > 0) & np.isfinite(priced)
-            yield mean_recall - balanced_lambda * np.where(charged, paid / priced - 1, 0.0)
+            yield balanced(mean_recall, counts @ tokens.T, balanced_lambda, are_in_play)
 
     return shares_of_wins(resampled(), np.ones(len(tokens), dtype=np.intp), _TIED)

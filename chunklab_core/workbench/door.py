@@ -6,21 +6,21 @@ What passes is written into the store as one result, `inputs/KEY`, and from then
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker
+from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker, takes_embedder
 from chunklab_core.config import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import ConfigError, did_you_mean
 from chunklab_core.fingerprint import digest, digest_file
 from chunklab_core.models import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import is_supported
 from chunklab_core.parse.folder import list_documents
-from chunklab_core.plugins import is_plugin, nearest, plugin_file
+from chunklab_core.plugins import is_plugin, plugin_file
 from chunklab_core.questions import load_questions
 from chunklab_core.records import Question
 from chunklab_core.store import Ref, Store, pack_json
@@ -50,6 +50,7 @@ def prepare(
         "corpus": _keep(store, "corpus", [asdict(file) for file in files]),
         "queries": _keep(store, "queries", [question.query for question in scored]),
         "questions": _keep(store, "questions", [asdict(question) for question in scored]),
+        "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
         "folder": str(folder.resolve()),
         "skipped": [asdict(file) for file in skipped],
@@ -77,21 +78,27 @@ def _keep(store: Store, kind: str, value: Any) -> Ref:
     return ref
 
 
+def _only_gold(question: Question) -> dict[str, Any]:
+    """A question as it is scored: what it asks, and how it is filed, has no part in that."""
+    return asdict(replace(question, query="", tags=(), reviewed=False))
+
+
 def _strategy(strategy: Strategy) -> dict[str, Any]:
     """A strategy as the chunk stage takes it, built once here so that what it refuses is refused before any work."""
     defaults = {} if is_plugin(strategy.target) else default_params(strategy.target)
     params: dict[str, Any] = {**defaults, **dict(strategy.params)}
-    card = _strategy_model(params)
+    _refuse_taken(strategy)
+    card = _strategy_model(strategy.target, params)
     chunker = make_chunker(strategy.target, embed=_no_vectors, **params)
     arguments = {
         "strategy": {
             "name": strategy.target.rpartition(":")[2],
-            "params": params,
+            "params": {key: value for key, value in params.items() if key != "model"} if card else params,
             "plugin": _plugin_digest(strategy.target),
             "model": {**_identity(card), "prompt": card.passage_prompt} if card else None,
         },
         "target": strategy.target,
-        "model_folder": card.folder if card else "",
+        "model_place": _place(card) if card else {},
     }
     return {
         "label": strategy.label,
@@ -102,9 +109,20 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
     }
 
 
-def _strategy_model(params: Mapping[str, Any]) -> ModelCard | None:
-    """The model that a strategy cuts with: its parameter `model`, by default the bundled one; None without one."""
-    return model_card(str(params["model"] or BUNDLED)) if "model" in params else None
+def _refuse_taken(strategy: Strategy) -> None:
+    """Refuses parameters whose name means something else where a chunker is made."""
+    for key, _ in strategy.params:
+        if key in ("base", "embed", "name"):
+            raise ConfigError(
+                f"Strategy {strategy.label!r}: a parameter cannot be called {key!r}. Remove or rename it."
+            )
+
+
+def _strategy_model(target: str, params: Mapping[str, Any]) -> ModelCard | None:
+    """The model that a strategy cuts with, by its parameter `model`, else the bundled one; None if it asks for none."""
+    if not takes_embedder(target):
+        return None
+    return model_card(str(params.get("model", default_params(target).get("model")) or BUNDLED))
 
 
 def _no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -123,13 +141,17 @@ def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:
         return {"model": None, "prompts": None}
     wanted = settings.embedding
     card = model_card(wanted.model, query_prompt=wanted.query_prompt, passage_prompt=wanted.passage_prompt)
-    model = {"model": _identity(card), "model_folder": card.folder}
+    model = {"model": _identity(card), "model_place": _place(card)}
     return {"model": model, "prompts": [card.query_prompt, card.passage_prompt]}
 
 
 def _identity(card: ModelCard) -> dict[str, Any]:
-    """A model as keys know it: what it is, not where it lies or what is put before its texts."""
-    return {"name": card.name, "digest": card.digest, "max_length": card.max_length}
+    """A model as keys know it: what it is, not what it is called or where it lies."""
+    return {"digest": card.digest, "max_length": card.max_length}
+
+
+def _place(card: ModelCard) -> dict[str, str]:
+    return {"name": card.name, "folder": card.folder}
 
 
 def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str]) -> None:
@@ -139,5 +161,5 @@ def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str]) -> N
             if doc_id not in known:
                 raise ConfigError(
                     f"Question {question.question_id!r}: its documents name {doc_id!r}, which is no document of the "
-                    f"folder{nearest(doc_id, list(doc_ids))}. Write the path relative to the folder."
+                    f"folder{did_you_mean(doc_id, list(doc_ids))}. Write the path relative to the folder."
                 )

@@ -96,6 +96,21 @@ def test_a_change_of_code_changes_the_keys_of_what_uses_it(
     assert {name for name in before if before[name] != after[name]} == changed
 
 
+def test_a_table_of_all_stages_does_not_tie_their_keys_together(core: Core) -> None:
+    core.edit("pipeline", "LIMIT = 3", "TABLE = {'cut': lambda: cut, 'count': lambda: count}\nLIMIT = 3")
+    core.edit("pipeline", "def _limited(text):\n", "def _limited(text):\n    TABLE\n")
+
+    def key(apart: frozenset[str]) -> str:
+        return code_of_function("mini_core.pipeline", "cut", apart)
+
+    apart = frozenset({"TABLE"})
+    tied, free = key(frozenset()), key(apart)
+    core.edit("other", "return n", "return -n")  # what `count` alone uses
+
+    assert key(apart) == free
+    assert key(frozenset()) != tied
+
+
 BASE = {
     "stage": "chunk",
     "code": "abc",

@@ -1,5 +1,7 @@
 import json
 import shutil
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +108,25 @@ def test_prompts_come_from_the_user_else_the_table_else_the_model(model: Path) -
     )
 
 
+def test_an_absolute_path_shows_its_last_part_alone(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = model_card(str(model))
+    assert (card.name, card.folder) == ("model", str(model))
+    monkeypatch.chdir(model.parent)
+    assert (model_card("./model").name, model_card("./model").digest) == ("./model", card.digest)
+
+
+@pytest.mark.parametrize(("name", "query", "passage"), [(name, *both) for name, both in models.PROMPTS.items()])
+def test_a_model_in_a_folder_of_its_own_name_gets_the_prompts_of_its_card(
+    name: str, query: str, passage: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(parents=True)
+    shutil.copytree(model, name)
+    card = model_card(name)
+
+    assert (card.query_prompt, card.passage_prompt, card.name) == (query, passage, name)
+
+
 def test_a_name_that_is_nowhere_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(ConfigError, match=r"Embedding model 'nobody/nothing' is neither a folder .* bundled") as caught:
@@ -145,3 +166,28 @@ def test_a_vector_does_not_depend_on_its_neighbours() -> None:
         np.testing.assert_array_equal(embedder([text])[0], together[at])
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1.0, atol=1e-5)
     assert embedder.count_pieces([texts[0], texts[2]]) == [6, 402]
+
+
+def test_threads_that_ask_for_a_model_at_once_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(models.Embedder):
+        def __init__(self, card: ModelCard) -> None:
+            time.sleep(0.05)
+            super().__init__(card)
+
+    monkeypatch.setattr(models, "Embedder", Slow)
+    card, found = ModelCard("shared", "digest", None, ""), []
+    threads = [threading.Thread(target=lambda: found.append(open_embedder(card))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [one is found[0] for one in found] == [True] * 4
+
+
+def test_a_damaged_setting_of_a_model_is_said_in_one_line(model: Path) -> None:
+    (model / "config.json").write_text("{half")
+    (model / "sentence_bert_config.json").unlink()
+
+    with pytest.raises(ConfigError, match=r"config\.json of an embedding model cannot be read"):
+        model_card(str(model))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.errors import ConfigError
-from chunklab_core.strict_yaml import load, nearest, read_text
+from chunklab_core.errors import ConfigError, nearest
+from chunklab_core.strict_yaml import load, read_text
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import Document, Element, Span
+from chunklab_core.chunk.health import document_health, summarize
+from chunklab_core.records import Chunk, Document, Element, Health, Span
 
 _BLOCK = re.compile(r"\S(?:.|\n(?!\s*\n))*")
 
@@ -31,3 +33,8 @@ def embed_by_first_letter(texts: Sequence[str]) -> NDArray[np.float32]:
     vectors = np.zeros((len(texts), 64), dtype=np.float32)
     vectors[np.arange(len(texts)), [ord(text[0]) % 64 for text in texts]] = 1.0
     return vectors
+
+
+def health_of(document: Document, chunks: Sequence[Chunk], **settings: Any) -> Health:
+    """The health of a strategy that cut this one document."""
+    return summarize("s", [document_health(document, chunks, **settings)])

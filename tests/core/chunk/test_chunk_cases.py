@@ -1,14 +1,14 @@
 """Small inputs with right values, one for each kind of fault that people have reported of chunkers."""
 
+import time
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from chunk_worlds import embed_by_first_letter, laid_out
+from chunk_worlds import embed_by_first_letter, health_of, laid_out
 
 from chunklab_core.chunk import chunk_document, make_chunker
-from chunklab_core.chunk.health import health
 from chunklab_core.chunk.prefix import path_shortened
 from chunklab_core.records import Chunk, Document, Span
 from chunklab_core.tokens import TokenizedText, count_tokens
@@ -73,7 +73,7 @@ def test_a_heading_path_longer_than_the_budget_is_shortened_and_said() -> None:
     shortened = [path_shortened(document, chunk) for chunk in chunks]
     assert all(is_short for is_short, chunk in zip(shortened, chunks, strict=True) if "Point" in chunk.body)
     assert all(chunk.prefix for chunk in chunks if "Point" in chunk.body)  # the innermost heading still fits
-    said = health("structure", [document], [chunks], min_floor_tokens=0, max_tokens=64, heading_path=True)
+    said = health_of(document, chunks, min_floor_tokens=0, max_tokens=64, heading_path=True)
     assert (said.path_shortened, said.pct_oversized) == (sum(shortened), {"none": 0.0})
 
 
@@ -105,9 +105,22 @@ def test_a_run_without_blanks_is_cut_like_other_text(name: str, limit: int) -> N
     chunks = cut(LONG_RUN, name)
     assert max(chunk.n_tokens for chunk in chunks) <= limit
     assert any("The seal is broken." in chunk.body for chunk in chunks)
-    assert not health(name, [LONG_RUN], [chunks], min_floor_tokens=0, max_tokens=limit).lost_characters
+    assert not health_of(LONG_RUN, chunks, min_floor_tokens=0, max_tokens=limit).lost_characters
     if name == "fixed":
         assert len(chunks) == 1 + -(-(25_011 - 512) // 448)
+
+
+@pytest.mark.parametrize("unit", ["汉", "，", "12. ", "a. ", "1,", "\n- a"])
+@pytest.mark.parametrize("name", ["fixed", "recursive", "structure", "semantic"])
+def test_the_time_grows_with_the_length_of_a_run_and_not_with_its_square(name: str, unit: str) -> None:
+    def seconds(length: int) -> float:
+        document = Document("run.txt", "Start.\n\n" + unit * (length // len(unit)) + "\n\nEnd.")
+        began = time.process_time()
+        cut(document, name)
+        return time.process_time() - began
+
+    seconds(1_000)
+    assert seconds(120_000) < 12 * seconds(20_000) + 0.3  # 6 where it is linear, 36 where it is quadratic
 
 
 # ---- table
@@ -146,7 +159,7 @@ def test_parts_of_a_table_hold_whole_rows_and_the_names_of_its_columns(torque: D
 )
 def test_a_table_is_intact_where_one_chunk_holds_it(torque: Document, name: str, params: dict, intact: float) -> None:
     chunks = cut(torque, name, **params)
-    assert health(name, [torque], [chunks], min_floor_tokens=200, max_tokens=None).tables_intact == intact
+    assert health_of(torque, chunks, min_floor_tokens=200, max_tokens=None).tables_intact == intact
 
 
 # ---- semantic

@@ -97,6 +97,13 @@ def test_a_figure_that_fits_is_never_cut(name: str) -> None:
             assert not any(start < edge < end for start, end in short)
 
 
+def test_a_window_that_moves_by_one_token_does_not_begin_inside_a_figure() -> None:
+    document = Document("prices.txt", "It costs 12,500.00 euro or 99.5 % on 2024-05-06.")
+    chunks = chunk_document(document, make_chunker("fixed", chunk_size=12, overlap=11))
+    edges = {edge for chunk in chunks for edge in (chunk.span.start, chunk.span.end)}
+    assert not any(start < edge < end for start, end in figure_spans(document.text) for edge in edges)
+
+
 @pytest.mark.parametrize("name", BUILTINS)
 @pytest.mark.parametrize("text", ["", "  \n\n "])
 def test_a_document_without_text_has_no_chunks(name: str, text: str) -> None:

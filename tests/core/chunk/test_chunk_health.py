@@ -1,8 +1,8 @@
 import numpy as np
-from chunk_worlds import laid_out
+from chunk_worlds import health_of, laid_out
 
 from chunklab_core.chunk import chunk_document
-from chunklab_core.chunk.health import document_health, health, summarize
+from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.records import Chunk, Document, Element, Span
 
 TEXT = "Fire is hot. It is dry.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nWater is wet."
@@ -17,7 +17,7 @@ def test_a_chunk_is_whole_where_it_neither_starts_nor_ends_inside_a_sentence() -
     assert TEXT[13:23] == "It is dry."
     whole = chunks_at(FIRE, (0, 12), (13, 23), (23, len(TEXT)))
     cut = chunks_at(FIRE, (0, 7), (8, 23), (25, len(TEXT) - 3))
-    shares = [health("s", [FIRE], [chunks], min_floor_tokens=0, max_tokens=None).boundary for chunks in (whole, cut)]
+    shares = [health_of(FIRE, chunks, min_floor_tokens=0, max_tokens=None).boundary for chunks in (whole, cut)]
     assert shares == [1.0, 0.0]
 
 
@@ -26,12 +26,12 @@ def test_sizes_are_counted_in_tokens_and_by_model() -> None:
     tokens = [chunk.n_tokens for chunk in chunks]
     assert tokens[0] == 4 < tokens[1]
     pieces = {"small": (np.array([9, 5]), 8), "large": (np.array([9, 5]), 100), "endless": (np.array([9, 5]), None)}
-    said = health("s", [FIRE], [chunks], min_floor_tokens=5, max_tokens=tokens[1], pieces=pieces)
+    said = health_of(FIRE, chunks, min_floor_tokens=5, max_tokens=tokens[1], pieces=pieces)
     assert (said.n_chunks, said.median_tokens, said.pct_tiny) == (2, sum(tokens) / 2, 0.5)
     assert said.pct_oversized == {"small": 0.5, "large": 0.0, "endless": 0.0}
-    tight = health("s", [FIRE], [chunks], min_floor_tokens=5, max_tokens=tokens[1] - 1, pieces=pieces)
+    tight = health_of(FIRE, chunks, min_floor_tokens=5, max_tokens=tokens[1] - 1, pieces=pieces)
     assert tight.pct_oversized == {"small": 1.0, "large": 0.5, "endless": 0.5}
-    assert health("s", [FIRE], [chunks], min_floor_tokens=5, max_tokens=4).pct_oversized == {"none": 0.5}
+    assert health_of(FIRE, chunks, min_floor_tokens=5, max_tokens=4).pct_oversized == {"none": 0.5}
 
 
 def test_a_table_is_intact_where_one_body_holds_all_of_it() -> None:
@@ -48,7 +48,7 @@ def test_a_table_is_intact_where_one_body_holds_all_of_it() -> None:
 
 def test_characters_in_no_chunk_are_counted_without_white_space() -> None:
     chunks = chunks_at(FIRE, (0, 5), (8, len(TEXT) - 4))  # "is" and "wet." are left out
-    assert health("s", [FIRE], [chunks], min_floor_tokens=0, max_tokens=None).lost_characters == 6
+    assert health_of(FIRE, chunks, min_floor_tokens=0, max_tokens=None).lost_characters == 6
 
 
 def test_documents_add_up_whatever_their_order_and_nothing_has_no_shares() -> None:
@@ -58,8 +58,9 @@ def test_documents_add_up_whatever_their_order_and_nothing_has_no_shares() -> No
         document_health(document, found, min_floor_tokens=10, max_tokens=10)
         for document, found in zip((FIRE, other), chunks, strict=True)
     ]
-    said = health("s", [FIRE, other], chunks, min_floor_tokens=10, max_tokens=10)
-    assert said == summarize("s", parts) == summarize("s", parts[::-1])
+    said = summarize("s", parts)
+    assert said == summarize("s", parts[::-1])
+    assert said.n_chunks == 2
     assert (said.tables_intact, said.pct_tiny) == (1.0, 0.5)
     nothing = summarize("s", [])
     assert (nothing.n_chunks, nothing.median_tokens, nothing.pct_tiny, nothing.boundary) == (0, None, None, None)

@@ -86,6 +86,10 @@ def test_a_heading_closes_all_of_its_level_and_deeper() -> None:
         "---\ntitle: Pump\nowner: ops: team\n---\n",
         "---\n# comment\n'title': Pump\ntext: |\n  two\n\n  lines\n...\n",
         "---\n---\n",
+        "---\n$schema: a\n2024: b\n---\n",
+        "---\n{title: Pump}\n---\n",
+        "---\n  title: Pump\n---\n",
+        "---\n<<: *base\n---\n",
         '+++\ntitle = "Pump"\n+++\n',
         "--- \r\ntitle: Pump\r\n---\r\n",
         "\ufeff---\ntitle: Pump\n---\n\n",
@@ -96,7 +100,15 @@ def test_front_matter_is_no_text(front: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["---\n\nA rule first.\n\n---\n", "---\ntitle: no end\n", "\n---\na: b\n---\n", "----\na: b\n---\n"]
+    "source",
+    [
+        "---\n\nA rule first.\n\n---\n",
+        "---\n1. Step: open\n---\n",
+        "---\n**Note**: open\n---\n",
+        "---\ntitle: no end\n",
+        "\n---\na: b\n---\n",
+        "----\na: b\n---\n",
+    ],
 )
 def test_text_after_a_rule_is_kept(source: str) -> None:
     assert parse(source).text == source
@@ -125,6 +137,15 @@ def test_a_table_may_follow_its_sentence_and_ends_at_a_blank_line() -> None:
         ("paragraph", "See:"),
         ("table", "a|b\n-|-\n1|2"),
         ("paragraph", "c|d"),
+    ]
+
+
+def test_a_table_in_a_list_or_a_quote_is_a_table() -> None:
+    assert kinds(parse("- one\n\n  |a|\n  |-|\n  |1|\n\n  two\n- three\n\n> |b|\n> |-|\n> |2|\n")) == [
+        ("list", "- one"),
+        ("table", "|a|\n  |-|\n  |1|"),
+        ("list", "two\n- three"),
+        ("table", "> |b|\n> |-|\n> |2|"),
     ]
 
 
@@ -168,7 +189,8 @@ def test_blocks_stand_in_order_and_hold_every_word(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["word " * 20, "- a\n", "|1|2|\n", "[a]: b\n", "# h\n\n", "```\n", "> a\n", "---\na: b\n"]
+    "unit",
+    ["word " * 20, "- a\n", "|1|2|\n", "[a]: b\n", "# h\n\n", "```\n", "> a\n", "> |a|\n> |-|\n\n", "---\na: b\n"],
 )
 def test_time_grows_with_the_text_and_not_with_its_square(unit: str) -> None:
     def seconds(times: int) -> float:

@@ -34,6 +34,7 @@ def chunk_of(text: str, start: int, end: int, prefix: str = "", doc_id: str = "d
         ("| a | b |\n| c | d |", "| a | b |\n| c | d"),
         ("15 days", "١٥ days"),
         ("a rise of 5 %", "a rise of 5%."),
+        ("at ٣٫٥ km of ١٬٠٠٠", "at 3.5 km of 1,000"),
         ("at -5 degrees", "at −5 degrees"),
         ("| fee | 5 |", "| fee | 5 |\n| % of it | 6 |"),  # the next row's sign is not this row's figure
         ("the work-", "the work-\nflow"),  # a copy that ends where the passage is joined
@@ -52,6 +53,7 @@ def test_the_same_text_is_found_at_any_threshold(snippet: str, passage: str) -> 
         ("5 days", "in 15 days"),
         ("5 days", "in -5 days"),
         ("costs 5", "costs 5 % more"),
+        ("at ٥ km", "at ٣٫٥ km"),
         ("costs 5", "costs 5 € more"),
         ("in 2019", "in 2019/20"),
         ("10²", "102"),

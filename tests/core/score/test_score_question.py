@@ -10,13 +10,13 @@ from hypothesis.extra import numpy as hnp
 
 from chunklab_core.records import Chunk, FuzzyFind, Question, QuestionScore, Span
 from chunklab_core.score import mean_scores, score_question
-from chunklab_core.score.balanced import balanced
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.hit_rate import hit_at_k
 from chunklab_core.score.mrr import first_hit_rank, reciprocal_rank
 from chunklab_core.score.normalize import normalize_chunk
 from chunklab_core.score.precision import precision_at_k
 from chunklab_core.score.recall import recall_at_k
+from chunklab_core.select.balanced import balanced
 
 LAMP, ROPE = "The lamp hangs in the hall.", "The rope lies in the boat."
 

@@ -1,0 +1,35 @@
+"""Which code a stage's key holds: that of its own room and of what it reads, and no other room's."""
+
+import pytest
+
+from chunklab_core import fingerprint, pipeline
+
+READS = {  # rooms whose code may shape the result of a stage, besides the shelf
+    "parse": {"parse"},
+    "chunk": {"parse", "chunk", "embed"},
+    "health": {"parse", "chunk"},
+    "embed": {"parse", "chunk", "embed"},
+    "index": {"parse", "chunk", "embed", "index"},
+    "retrieve": {"embed", "index", "retrieve"},
+    "score": {"parse", "chunk", "score"},
+    "select": {"select"},
+}
+ROOMS = sorted(set().union(*READS.values()))
+
+
+@pytest.mark.parametrize("stage", READS)
+def test_a_stage_is_keyed_by_the_rooms_it_leans_on_and_no_other(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[str] = set()
+    facts = fingerprint._facts
+
+    def watched(module: str) -> tuple[str, frozenset[str]]:
+        seen.add(module)
+        return facts(module)
+
+    monkeypatch.setattr(fingerprint, "_facts", watched)
+    pipeline._code_of.cache_clear()
+    fingerprint.code_of_function.cache_clear()
+    fingerprint.code_of_room.cache_clear()
+    pipeline._code_of(stage)
+
+    assert {module.split(".")[1] for module in seen} & set(ROOMS) == READS[stage]

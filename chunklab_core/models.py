@@ -71,7 +71,7 @@ class ModelCard:
     """One embedding model as it will be used.
 
     Attributes:
-        name: as the user wrote it, without the folder of an absolute path.
+        name: as the user wrote it, less the folders that lead to it.
         digest: SHA-256 over all that shapes a vector: weights, tokenizer, pooling, maximum length, library versions.
         max_length: pieces of the model's own tokenizer that it reads, special pieces included; None where unknown.
         folder: where its files lie, a plug-in's file included; empty for a plug-in from a package.
@@ -99,7 +99,7 @@ def model_card(name: str, *, query_prompt: str | None = None, passage_prompt: st
     folder = _folder_of(name)
     query, passage = _prompts_of(name, folder)
     return ModelCard(
-        name=Path(name).name if Path(name).is_absolute() else name,
+        name=Path(name).name if Path(name).is_dir() else name,
         digest=_digest_of(folder),
         query_prompt=query if query_prompt is None else query_prompt,
         passage_prompt=passage if passage_prompt is None else passage_prompt,

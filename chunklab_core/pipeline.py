@@ -201,10 +201,16 @@ def document_entries(store: Store, parsed: Ref) -> list[dict[str, Any]]:
 
 
 def chunk_all(
-    store: Store, *, documents: Ref, strategy: Mapping[str, Any], target: str, model_folder: str, label: str
+    store: Store,
+    *,
+    documents: Ref,
+    strategy: Mapping[str, Any],
+    target: str,
+    model_place: Mapping[str, Any],
+    label: str,
 ) -> Made:
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
-    embed = _embedding(store, strategy["model"], model_folder, label)
+    embed = _embedding(store, strategy["model"], model_place, label)
     chunker = make_chunker(target, embed=embed, **strategy["params"])
     own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
@@ -226,12 +232,14 @@ def chunk_all(
     return pack_arrays({"table": rows, "documents": _as_array(documents)}), Items("chunk", tuple(keys))
 
 
-def _embedding(store: Store, model: Mapping[str, Any] | None, folder: str, label: str) -> EmbedTexts | None:
+def _embedding(
+    store: Store, model: Mapping[str, Any] | None, place: Mapping[str, Any], label: str
+) -> EmbedTexts | None:
     """An embedder whose vectors come from the store where it has them; None for a strategy without a model."""
     if model is None:
         return None
     known = {name: value for name, value in model.items() if name != "prompt"}
-    embedder = open_embedder(ModelCard(**known, folder=folder))
+    embedder = open_embedder(ModelCard(**known, **place))
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         sent = [model["prompt"] + text for text in texts]
@@ -323,20 +331,20 @@ def health_all(
 
 
 def _pieces(store: Store, embedded: Ref) -> tuple[str, tuple[NDArray[np.int64], int | None]]:
-    """By the name of the model: what each chunk costs in its own tokens, and how many of them it reads."""
+    """By the digest of the model: what each chunk costs in its own tokens, and how many of them it reads."""
     arrays = unpack_arrays(store.read(embedded))
     model = json.loads(_as_text(arrays["model"]))
-    return model["name"], (arrays["pieces"].astype(np.int64), model["max_length"])
+    return model["digest"], (arrays["pieces"].astype(np.int64), model["max_length"])
 
 
 # ---------------------------------------------------------------- embed
 
 
 def embed_all(
-    store: Store, *, texts: Ref, model: Mapping[str, Any], prompt: str, model_folder: str, label: str
+    store: Store, *, texts: Ref, model: Mapping[str, Any], prompt: str, model_place: Mapping[str, Any], label: str
 ) -> Made:
     """A vector for every chunk of a strategy, or for every question; only texts never seen reach the model."""
-    embedder = open_embedder(ModelCard(**model, folder=model_folder))
+    embedder = open_embedder(ModelCard(**model, **model_place))
     asked = stage_of(texts) == "queries"
     source = iter(unpack_json(store.read(texts))) if asked else ChunkTable(store, texts).texts()
     keys: list[bytes] = []
@@ -537,9 +545,9 @@ STAGES: Mapping[str, Stage] = {
     "parse": Stage(
         parse_all, "parse", ("corpus",), ("folder",), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
     ),
-    "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_folder"), (*_TOKENS, *_ARRAYS, "regex")),
+    "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_place"), (*_TOKENS, *_ARRAYS, "regex")),
     "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),
-    "embed": Stage(embed_all, "embed", ("texts",), ("model_folder",)),
+    "embed": Stage(embed_all, "embed", ("texts",), ("model_place",)),
     "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
     "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, "rapidfuzz", "regex")),

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from flows.settings import EvaluationSettings
 
 _EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
-_DONE, _UNUSABLE, _STOPPED = 0, 2, 130
+_ALL_RETRIEVERS = "retrieval.compare=[dense, bm25, hybrid]"
+_DONE, _UNUSABLE, _FAULT, _STOPPED = 0, 2, 70, 130
 
 _DESCRIPTION = """\
 Compares chunking strategies, and retrievers, on your own documents and questions, and says whether any
@@ -129,6 +131,10 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("chunklab: stopped; what was finished is kept for the next run.", file=sys.stderr)  # noqa: T201
         return _STOPPED
+    except Exception:  # noqa: BLE001 - a fault of ours, shown whole; its status is none of those that mean something
+        traceback.print_exc()
+        print("chunklab: this is a fault of chunklab; what was finished is kept.", file=sys.stderr)  # noqa: T201
+        return _FAULT
     return _DONE
 
 
@@ -141,9 +147,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     from flows.settings import EvaluationSettings
 
     docs, questions = _inputs(options)
-    overrides = list(options.overrides)
-    if options.compare_retrievers or options.docs is None:
-        overrides.append("retrieval.compare=[dense, bm25, hybrid]")
+    overrides = _overrides(options)
     config = load_config(Path(options.config) if options.config else None, overrides)
     out = Path(options.out or config.output.dir)
     check_output(out)
@@ -185,6 +189,15 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
         if state.state_details.flow_run_id:
             wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))
     return report
+
+
+def _overrides(options: argparse.Namespace) -> list[str]:
+    """The settings typed, with the retrievers compared: where that is asked for, or for the example as it is."""
+    typed = list(options.overrides)
+    as_it_is = options.docs is None and options.config is None
+    if as_it_is and any(setting.partition("=")[0].strip().startswith("retrieval") for setting in typed):
+        as_it_is = False
+    return [*typed, _ALL_RETRIEVERS] if options.compare_retrievers or as_it_is else typed
 
 
 def _inputs(options: argparse.Namespace) -> tuple[Path, Path]:

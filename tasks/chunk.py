@@ -10,7 +10,9 @@ from tasks.caching import cached_by_content
 
 
 @task(task_run_name="chunk {label}", **cached_by_content("chunk"))
-def chunk(documents: Ref, strategy: dict[str, Any], target: str, model_folder: str, label: str, store: str) -> Ref:
+def chunk(
+    documents: Ref, strategy: dict[str, Any], target: str, model_place: dict[str, str], label: str, store: str
+) -> Ref:
     """Every document cut by one strategy. See `chunklab_core.pipeline.chunk_all`."""
     return pipeline.run_stage(
         "chunk",
@@ -18,6 +20,6 @@ def chunk(documents: Ref, strategy: dict[str, Any], target: str, model_folder: s
         documents=documents,
         strategy=strategy,
         target=target,
-        model_folder=model_folder,
+        model_place=model_place,
         label=label,
     )

@@ -10,8 +10,8 @@ from tasks.caching import cached_by_content
 
 
 @task(task_run_name="embed {label}", **cached_by_content("embed"))
-def embed(texts: Ref, model: dict[str, Any], prompt: str, model_folder: str, label: str, store: str) -> Ref:
+def embed(texts: Ref, model: dict[str, Any], prompt: str, model_place: dict[str, str], label: str, store: str) -> Ref:
     """A vector for every chunk of a strategy, or for every question. See `chunklab_core.pipeline.embed_all`."""
     return pipeline.run_stage(
-        "embed", Store(store), texts=texts, model=model, prompt=prompt, model_folder=model_folder, label=label
+        "embed", Store(store), texts=texts, model=model, prompt=prompt, model_place=model_place, label=label
     )

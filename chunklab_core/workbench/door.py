@@ -93,12 +93,12 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
     arguments = {
         "strategy": {
             "name": strategy.target.rpartition(":")[2],
-            "params": {**params, "model": card.name} if card else params,
+            "params": {key: value for key, value in params.items() if key != "model"} if card else params,
             "plugin": _plugin_digest(strategy.target),
             "model": {**_identity(card), "prompt": card.passage_prompt} if card else None,
         },
         "target": strategy.target,
-        "model_folder": card.folder if card else "",
+        "model_place": _place(card) if card else {},
     }
     return {
         "label": strategy.label,
@@ -141,13 +141,17 @@ def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:
         return {"model": None, "prompts": None}
     wanted = settings.embedding
     card = model_card(wanted.model, query_prompt=wanted.query_prompt, passage_prompt=wanted.passage_prompt)
-    model = {"model": _identity(card), "model_folder": card.folder}
+    model = {"model": _identity(card), "model_place": _place(card)}
     return {"model": model, "prompts": [card.query_prompt, card.passage_prompt]}
 
 
 def _identity(card: ModelCard) -> dict[str, Any]:
-    """A model as keys know it: what it is, not where it lies or what is put before its texts."""
-    return {"name": card.name, "digest": card.digest, "max_length": card.max_length}
+    """A model as keys know it: what it is, not what it is called or where it lies."""
+    return {"digest": card.digest, "max_length": card.max_length}
+
+
+def _place(card: ModelCard) -> dict[str, str]:
+    return {"name": card.name, "folder": card.folder}
 
 
 def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str]) -> None:

@@ -54,7 +54,7 @@ def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collectio
     run = unpack_json(store.read(inputs))
     found = _Results(store, run, work)
     cells = found.cells()
-    health = tuple(_health(store, one) for one in work if one.stage == "health")
+    health = tuple(found.health(one) for one in work if one.stage == "health")
     documents = tuple(
         DocumentEntry(each["id"], each["digest"], each["characters"], each["tokens"], tuple(each["warnings"]))
         for each in found.documents
@@ -125,6 +125,17 @@ class _Results:
             for row, (document, start, end, n_tokens) in enumerate(table.table.tolist())
         )
 
+    def health(self, one: Node) -> Health:
+        """The health that a node found, under the names of its strategy and its model."""
+        stored = self._read(one.ref)
+        name = (
+            {self._run["model"]["model"]["digest"]: self._run["model"]["model_place"]["name"]}
+            if self._run["model"]
+            else {}
+        )
+        shares = {name.get(model, model): share for model, share in stored["pct_oversized"].items()}
+        return Health(**{**stored, "strategy": one.label, "pct_oversized": shares})
+
     def _pairs(self) -> Iterator[tuple[Mapping[str, Any], str]]:
         return ((strategy, retriever) for strategy in self._run["strategies"] for retriever in self._run["retrievers"])
 
@@ -141,7 +152,7 @@ class _Results:
             strategy=label,
             params=tuple(sorted(strategy["shown"].items())),
             retriever=retriever,
-            model=None if retriever == "bm25" else self._run["model"]["model"]["name"],
+            model=None if retriever == "bm25" else self._run["model"]["model_place"]["name"],
             reranker=None,
             **means,
             balanced=self._select["balanced"][index],
@@ -177,10 +188,6 @@ def _retrieved(table: ChunkTable, rows: Sequence[tuple[int, float]]) -> tuple[Re
     return tuple(Retrieved(table.chunk_id(row), rank, score) for rank, (row, score) in enumerate(rows, start=1))
 
 
-def _health(store: Store, one: Node) -> Health:
-    return Health(**{**unpack_json(store.read(one.ref)), "strategy": one.label})
-
-
 def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[Ref], started: datetime) -> Provenance:
     refs = {one.ref for one in work}  # equal strategies under two labels are one node
     made, whole = Counter(map(stage_of, refs & set(todo))), Counter(map(stage_of, refs))
@@ -203,9 +210,10 @@ def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[R
 
 
 def _models(run: Mapping[str, Any]) -> Iterator[ModelEntry]:
-    cards = [run["model"]["model"]] if run["model"] else []
-    cards += [each["arguments"]["strategy"]["model"] for each in run["strategies"]]
-    for card in {card["digest"]: card for card in cards if card}.values():
+    cards = [{**run["model"]["model"], **run["model"]["model_place"]}] if run["model"] else []
+    for arguments in (each["arguments"] for each in run["strategies"]):
+        cards += [{**arguments["strategy"]["model"], **arguments["model_place"]}] if arguments["model_place"] else []
+    for card in {card["digest"]: card for card in reversed(cards)}.values():
         backend = "plug-in" if is_plugin(card["name"]) else f"{BACKEND[0]} {version_of(BACKEND[0])}"
         yield ModelEntry(card["name"], card["digest"], card["max_length"], backend)
 

@@ -196,7 +196,7 @@ def test_one_that_takes_no_name_of_a_model_gets_the_bundled_one_and_no_parameter
     chunk = next(one for one in world.nodes(world.settings({"name": world.name("Asks")})) if one.stage == "chunk")
 
     assert chunk.arguments["strategy"]["params"] == {}
-    assert chunk.arguments["strategy"]["model"]["name"] == "all-MiniLM-L6-v2"
+    assert chunk.arguments["model_place"]["name"] == "all-MiniLM-L6-v2"
 
 
 @pytest.mark.parametrize("key", ["name", "embed", "base"])

@@ -31,6 +31,18 @@ def test_items_come_back_and_missing_ones_are_named_in_order(tmp_path: Path) -> 
     assert store.missing_items("embed/other", [KEYS[5]]) == [KEYS[5]]
 
 
+def test_a_result_is_forgotten_with_its_items_and_without_those_of_others(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put_items("chunk", dict.fromkeys(KEYS[:3], b"item"))
+    store.write(REF, b"payload", Items("chunk", KEYS[:2]))
+
+    store.discard_with_items(REF)
+    store.discard_with_items(REF)  # nothing is left, and nothing is said
+
+    assert not store.holds(REF)
+    assert store.missing_items("chunk", KEYS[:3]) == list(KEYS[:2])
+
+
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "gone"])
 def test_a_damaged_result_counts_as_missing_wherever_it_is_damaged(tmp_path: Path, damage: str) -> None:
     store, dice = Store(tmp_path), random.Random(damage)

@@ -1,5 +1,6 @@
 """What the command line prints, and how it refuses what it cannot use: one line, at once, with nothing left behind."""
 
+import argparse
 import contextlib
 import io
 import json
@@ -333,3 +334,22 @@ def test_after_an_interrupt_a_stage_ends_at_its_next_step() -> None:
             logging.getLogger("chunklab_core.progress").info("embed fixed: 2 of 9", extra=told)
 
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("typed", "compared"),
+    [
+        ([], True),  # the example as it is
+        (["--set", "eval.seed=1"], True),
+        (["--set", "retrieval.mode=bm25"], False),  # what the user asks for wins
+        (["--set", "retrieval.compare=[bm25]"], False),
+        (["--config", "mine.yaml"], False),
+        (["--docs", "mine"], False),
+        (["--docs", "mine", "--compare-retrievers"], True),
+    ],
+)
+def test_the_example_compares_retrievers_unless_the_user_says_which(typed: list[str], compared: bool) -> None:
+    parser = argparse.ArgumentParser()
+    cli._add_options(parser)
+
+    assert (cli._ALL_RETRIEVERS in cli._overrides(parser.parse_args(typed))) is compared

@@ -32,7 +32,7 @@ Ref = NewType("Ref", str)
 
 T = TypeVar("T")
 
-_MAGIC = b"chunklab result 1\n"
+_MAGIC = b"chunklab result 2\n"
 _DIGEST_BYTES = 32
 _CHECK_BYTES = 8
 _LOOKUP_ROWS = 500  # keys in one SELECT; SQLite allows 999 variables in its oldest builds
@@ -102,7 +102,7 @@ class Store:
         head = {"shelf": items.shelf if items else None, "keys": len(items.keys) if items else 0}
         body = json.dumps(head).encode() + b"\n" + leans_on + payload
         try:
-            write_atomically(self._path(ref), [_MAGIC, hashlib.sha256(body).digest(), body])
+            write_atomically(self._path(ref), [_MAGIC, _seal(ref, body), body])
         except OSError as error:
             raise self._full(error.strerror) from error
 
@@ -144,7 +144,7 @@ class Store:
             raise KeyError(ref) from error
         start = len(_MAGIC) + _DIGEST_BYTES
         body = memoryview(content)[start:]
-        if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != content[len(_MAGIC) : start]:
+        if content[: len(_MAGIC)] != _MAGIC or _seal(ref, body) != content[len(_MAGIC) : start]:
             _log.warning("cache: %s is damaged; it is made anew", ref)
             self.discard(ref)
             raise KeyError(ref)
@@ -237,6 +237,13 @@ def _set_aside(path: Path, error: sqlite3.DatabaseError) -> None:
     _log.warning("cache: %s is damaged (%s); its entries are made anew", path.name, error)
     for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         name.unlink(missing_ok=True)
+
+
+def _seal(ref: Ref, body: bytes | memoryview) -> bytes:
+    """The checksum of a result, its name included: a whole file in another's place is damage, too."""
+    seal = hashlib.sha256(f"{ref}\n".encode())
+    seal.update(body)
+    return seal.digest()
 
 
 def _in_parts(keys: list[bytes]) -> Iterator[list[bytes]]:

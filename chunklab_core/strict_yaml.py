@@ -26,6 +26,7 @@ _UNTAGGED = "untagged"
 _TAGS = {ScalarNode: _UNTAGGED, SequenceNode: "tag:yaml.org,2002:seq", MappingNode: "tag:yaml.org,2002:map"}
 _KNOWN_TAGS = {*_TAGS.values(), "tag:yaml.org,2002:str"}
 _MAX_DEPTH = 40
+_MAX_VALUES = 100_000  # far more than any settings; a few lines of aliases of aliases stand for billions
 _NULL = re.compile(r"(?:null|Null|NULL|~|)\Z")
 _TRUTH = {word: word[0] in "tT" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})\Z")
@@ -181,6 +182,11 @@ def _short(text: str) -> str:
 def _typed(reader: YamlText, node: Node, path: KeyPath, lines: dict[KeyPath, int]) -> Value:
     if len(path) > _MAX_DEPTH:
         raise ConfigError(f"{reader.where(node)}: values lie more than {_MAX_DEPTH} levels deep. Write them flat.")
+    if len(lines) > _MAX_VALUES:
+        raise ConfigError(
+            f"{reader.where(node)}: the file holds more than {_MAX_VALUES:,} values once all aliases are written out. "
+            "Write it without aliases of aliases."
+        )
     lines.setdefault(path, line_of(node))
     if isinstance(node, MappingNode):
         values: dict[str, Value] = {}

@@ -63,6 +63,20 @@ def test_a_damaged_result_counts_as_missing_wherever_it_is_damaged(tmp_path: Pat
         assert not store.holds(REF)
 
 
+def test_a_whole_result_in_the_place_of_another_counts_as_missing(tmp_path: Path) -> None:
+    store, other = Store(tmp_path), Ref("chunk/" + "b" * 64)
+    store.write(REF, b"payload of one")
+    one = next(path for path in (tmp_path / "results").rglob("*") if path.is_file())
+    content = one.read_bytes()
+    store.write(other, b"payload of the other")
+    for path in (tmp_path / "results").rglob("*"):
+        if path.is_file():
+            path.write_bytes(content)
+
+    assert store.read(REF) == b"payload of one"
+    assert not store.intact(other)
+
+
 def test_a_result_is_worth_nothing_without_its_items(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put_items("chunk", {KEYS[1]: b"one", KEYS[2]: b"two"})

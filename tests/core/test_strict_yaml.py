@@ -85,6 +85,12 @@ def test_comments_with_a_blank_and_aliases_are_read() -> None:
     }  # fmt: skip
 
 
+def test_aliases_of_aliases_are_refused_before_they_fill_the_memory() -> None:
+    rows = [f"a{at}: &a{at} [*a{at - 1}, *a{at - 1}]" for at in range(1, 40)]
+    with pytest.raises(ConfigError, match=r"^c\.yaml, line \d+: the file holds more than 100,000 values"):
+        load("\n".join(["a0: &a0 [x, x]", *rows]), "c.yaml")
+
+
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_a_glued_comment_is_seen_after_any_line_end_and_any_script(ends: str) -> None:
     text = ends.join(["a: 規程 𝒜 é", "b: what is #5", ""])

@@ -193,6 +193,8 @@ def _nearest(snippet: Snippet, passage: Passage, max_edits: int) -> Match | None
     for start, end in candidate_windows(snippet.text, passage.text, max_edits):
         cut_first, cut_last = inside(passage.figures, start), inside(passage.figures, end)
         start, end = cut_first[0] if cut_first else start, cut_last[1] if cut_last else end
+        if not _may_align(snippet.text, passage.text[start:end], max_edits):
+            continue
         place = best_place(wanted, units_of(passage.text, passage.figures, start, end), max_edits)
         if place and (best is None or place[0] < best[0]):
             best = place
@@ -201,6 +203,14 @@ def _nearest(snippet: Snippet, passage: Passage, max_edits: int) -> Match | None
     edits, start, end = best
     raw_start, raw_end = passage.raw_span(start, end) if end > start else (0, 0)
     return Match(edits, raw_start, raw_end, *_differing_words(snippet.text, passage.text, start, end))
+
+
+def _may_align(wanted: str, window: str, max_edits: int) -> bool:
+    """Whether enough of the characters stand there in their order: those that no edit touches form a subsequence."""
+    from rapidfuzz.distance import LCSseq
+
+    enough = len(wanted) - max_edits
+    return bool(LCSseq.similarity(wanted, window, score_cutoff=enough) >= enough)
 
 
 def _differing_words(expected: str, text: str, start: int, end: int) -> tuple[str, str]:

@@ -110,7 +110,9 @@ class _Reader:
             query=self._text(values["query"], "query", "Write its text."),
             slots=self._slots(values.get("gold_snippets")),
             tags=self._words(values.get("tags"), "tags"),
-            documents=self._words(values.get("documents"), "documents"),
+            documents=tuple(
+                unicodedata.normalize("NFC", name) for name in self._words(values.get("documents"), "documents")
+            ),
             reviewed=self._truth(values.get("reviewed"), "reviewed"),
         )
 

@@ -3,7 +3,7 @@
 Why: a strategy can lose before the first question is asked, by fragments too small to answer anything, by
 tails that the model never reads, or by tables cut between a row and the names of its columns.
 
-Source: reference/metrics.md, "Chunk-health diagnostics".
+The definitions stand in docs/metrics.md.
 """
 
 from __future__ import annotations

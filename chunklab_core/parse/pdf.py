@@ -59,6 +59,7 @@ class PypdfParser:
             pages, failed = _read_pages(reader)
             pages.append(_form_values(reader, "\n".join(pages)))
         drawn = "\n\n".join(page for page in pages if page)
+        drawn = drawn.replace("\x7f", "\u2022")  # WinAnsiEncoding draws a bullet for each code that it does not use
         text, cleaned = clean(_LIGATURE.sub(lambda sign: unicodedata.normalize("NFKC", sign.group()), drawn))
         text = join_broken_words(text)
         warnings = (*failed, *_without_text(pages[:-1], text), *cleaned, *_summary(remarks))

@@ -179,3 +179,9 @@ def test_public_question_files_are_read_whole(corpus: str, n_questions: int) -> 
 
     assert len(questions) == n_questions
     assert all(question.slots for question in questions)
+
+
+def test_names_of_documents_are_composed_as_ids_are() -> None:
+    text = "questions:\n- id: a\n  query: Where?\n  gold_snippets: [Here.]\n  documents: [cafe\u0301.md]\n"
+
+    assert questions_from_text(text)[0].documents == ("caf\u00e9.md",)

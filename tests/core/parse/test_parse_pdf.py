@@ -124,3 +124,9 @@ def test_what_pypdf_has_to_say_stands_in_the_warnings_and_not_on_the_console(
 )
 def test_a_word_broken_at_a_line_end_is_made_whole_and_a_compound_is_kept(broken: str, whole: str) -> None:
     assert join_broken_words(broken) == whole
+
+
+def test_the_code_that_draws_a_bullet_is_read_as_one() -> None:
+    document = parse_bytes("a.pdf", pdf([(700.0, "\x7f Each is free.")]), ".pdf")
+
+    assert document.text == "\u2022 Each is free."

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
-from chunklab_core.chunk.stored import pack_chunks, unpack_chunks, unpack_spans
+from chunklab_core.chunk.stored import pack_chunks, unpack_spans
 from chunklab_core.config import EvaluationConfig
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, shelf_of, text_keys
 from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
@@ -32,10 +32,10 @@ from chunklab_core.models import ModelCard, open_embedder
 from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
-from chunklab_core.parse.stored import unpack_document
+from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import Chunk, Document, EmbedTexts, QuestionScore, Ranking, Report
+from chunklab_core.records import EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
 from chunklab_core.score.gold import find_gold
@@ -48,17 +48,20 @@ from chunklab_core.store import (
     Items,
     Ref,
     Store,
+    array_of_text,
     default_cache_dir,
+    in_step,
     pack_arrays,
     pack_json,
     stage_of,
+    text_of_array,
     unpack_arrays,
     unpack_json,
 )
 from chunklab_core.text import figures_near
 from chunklab_core.tokens import count_tokens
+from chunklab_core.workbench.chunk_table import ChunkTable
 
-_DOCUMENTS_TOGETHER = 100  # read from the store at once
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
 _PASSAGES_KEPT = 4_096  # chunks made ready for matching
 
@@ -178,23 +181,10 @@ def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -
             "warnings": list(document.warnings),
         }
         for (file, _), (document, n_tokens) in zip(
-            made, _unpacked(store, [file.doc_id for file, _ in made], [key for _, key in made]), strict=True
+            made, stored_documents(store, [file.doc_id for file, _ in made], [key for _, key in made]), strict=True
         )
     ]
     return pack_json({"documents": entries, "skipped": skipped}), Items("parse", tuple(key for _, key in made))
-
-
-def _unpacked(store: Store, doc_ids: Sequence[str], keys: Sequence[bytes]) -> Iterator[tuple[Document, int]]:
-    """Stored documents with their token counts, a few in memory at once."""
-    for ids, part in _in_step(_DOCUMENTS_TOGETHER, doc_ids, keys):
-        found = store.get_items("parse", part)
-        yield from (unpack_document(doc_id, found[key]) for doc_id, key in zip(ids, part, strict=True))
-
-
-def document_entries(store: Store, parsed: Ref) -> list[dict[str, Any]]:
-    """What a parse node says of each document: id, digest, characters, tokens, warnings."""
-    entries: list[dict[str, Any]] = unpack_json(store.read(parsed))["documents"]
-    return entries
 
 
 # ---------------------------------------------------------------- chunk
@@ -218,10 +208,10 @@ def chunk_all(
     names = doc_ids if is_plugin(target) else [""] * len(doc_ids)  # a user's chunker may look at the document's id
     keys = [_item_key(own, key.hex(), name) for key, name in zip(parsed_keys, names, strict=True)]
     spans: list[list[list[int]]] = []
-    for ids, parsed_part, part in _in_step(_DOCUMENTS_TOGETHER, doc_ids, parsed_keys, keys):
+    for ids, parsed_part, part in in_step(doc_ids, parsed_keys, keys):
         held = store.get_items("chunk", part)
         made: dict[bytes, bytes] = {}
-        for (document, _), key in zip(_unpacked(store, ids, parsed_part), part, strict=True):
+        for (document, _), key in zip(stored_documents(store, ids, parsed_part), part, strict=True):
             if key not in held:
                 held[key] = made[key] = pack_chunks(chunk_document(document, chunker))
             spans.append(unpack_spans(held[key]))
@@ -229,7 +219,7 @@ def chunk_all(
         store.put_items("chunk", made)
     table = [[index, *span] for index, of_document in enumerate(spans) for span in of_document]
     rows = np.array(table, dtype=np.int64).reshape(-1, 4)
-    return pack_arrays({"table": rows, "documents": _as_array(documents)}), Items("chunk", tuple(keys))
+    return pack_arrays({"table": rows, "documents": array_of_text(documents)}), Items("chunk", tuple(keys))
 
 
 def _embedding(
@@ -247,57 +237,6 @@ def _embedding(
         return load_vectors(text_keys(sent), embedder.card.digest, store)
 
     return embed
-
-
-class ChunkTable:
-    """The chunks of one strategy over a corpus: numbers at hand, texts read when they are asked for.
-
-    Attributes:
-        table: shape (chunks, 4), int64: index of the document, start, end, tokens; in order of document and place.
-        doc_ids: ids of the documents, by index.
-    """
-
-    def __init__(self, store: Store, chunks: Ref) -> None:
-        arrays = unpack_arrays(store.read(chunks))
-        self._store = store
-        self.table: NDArray[np.int64] = arrays["table"]
-        self.documents = Ref(_as_text(arrays["documents"]))
-        self.doc_ids: list[str] = [entry["id"] for entry in unpack_json(store.read(self.documents))["documents"]]
-        self._parsed_keys = store.items_of(self.documents)
-        self._chunk_keys = store.items_of(chunks)
-        self._first_row = np.searchsorted(self.table[:, 0], np.arange(len(self.doc_ids)))
-        self._of_document = lru_cache(maxsize=_DOCUMENTS_TOGETHER)(self._read_document)
-
-    def of_documents(self) -> Iterator[tuple[Document, list[Chunk]]]:
-        """Every document with its chunks, a few in memory at once."""
-        for at in range(0, len(self.doc_ids), _DOCUMENTS_TOGETHER):
-            indices = range(at, min(at + _DOCUMENTS_TOGETHER, len(self.doc_ids)))
-            parsed = self._store.get_items("parse", [self._parsed_keys[index] for index in indices])
-            chunks = self._store.get_items("chunk", [self._chunk_keys[index] for index in indices])
-            for index in indices:
-                document = unpack_document(self.doc_ids[index], parsed[self._parsed_keys[index]])[0]
-                yield document, unpack_chunks(document, chunks[self._chunk_keys[index]])
-
-    def texts(self) -> Iterator[str]:
-        """The text of every chunk, in the order of the table."""
-        return (chunk.text for _, chunks in self.of_documents() for chunk in chunks)
-
-    def at(self, row: int) -> tuple[Document, Chunk]:
-        """One chunk with its document, by its row in the table."""
-        index = int(self.table[row, 0])
-        document, chunks = self._of_document(index)
-        return document, chunks[row - int(self._first_row[index])]
-
-    def chunk_id(self, row: int) -> str:
-        """A chunk's id, by its row in the table."""
-        index = int(self.table[row, 0])
-        return f"{self.doc_ids[index]}#{row - int(self._first_row[index]):06}"
-
-    def _read_document(self, index: int) -> tuple[Document, list[Chunk]]:
-        parsed_key, chunk_key = self._parsed_keys[index], self._chunk_keys[index]
-        payload = self._store.get_items("parse", [parsed_key])[parsed_key]
-        document = unpack_document(self.doc_ids[index], payload)[0]
-        return document, unpack_chunks(document, self._store.get_items("chunk", [chunk_key])[chunk_key])
 
 
 def health_all(
@@ -333,7 +272,7 @@ def health_all(
 def _pieces(store: Store, embedded: Ref) -> tuple[str, tuple[NDArray[np.int64], int | None]]:
     """By the digest of the model: what each chunk costs in its own tokens, and how many of them it reads."""
     arrays = unpack_arrays(store.read(embedded))
-    model = json.loads(_as_text(arrays["model"]))
+    model = json.loads(text_of_array(arrays["model"]))
     return model["digest"], (arrays["pieces"].astype(np.int64), model["max_length"])
 
 
@@ -353,13 +292,13 @@ def embed_all(
         embed_texts(sent, embedder, store, partial(_tell, "embed", label))
         keys += text_keys(sent)
     pieces = load_pieces(keys, embedder.card.digest, store)
-    payload = pack_arrays({"pieces": pieces, "model": _as_array(json.dumps(model))})
+    payload = pack_arrays({"pieces": pieces, "model": array_of_text(json.dumps(model))})
     return payload, Items(shelf_of(embedder.card.digest), tuple(keys))
 
 
 def _load_matrix(store: Store, embedded: Ref) -> NDArray[np.float32]:
     """The vectors that an embed node speaks of: shape (texts, dim), float32, as the model gave them."""
-    model = json.loads(_as_text(unpack_arrays(store.read(embedded))["model"]))
+    model = json.loads(text_of_array(unpack_arrays(store.read(embedded))["model"]))
     return load_vectors(store.items_of(embedded), model["digest"], store)
 
 
@@ -519,19 +458,6 @@ def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
-
-
-def _in_step(size: int, *lists: Sequence[Any]) -> Iterator[tuple[Sequence[Any], ...]]:
-    """Lists of one length, cut into parts of `size` at the same places."""
-    return (tuple(each[at : at + size] for each in lists) for at in range(0, len(lists[0]), size))
-
-
-def _as_array(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode(), dtype=np.uint8)
-
-
-def _as_text(array: NDArray[np.uint8]) -> str:
-    return array.tobytes().decode()
 
 
 # ---------------------------------------------------------------- the stages and their order

@@ -32,6 +32,7 @@ Ref = NewType("Ref", str)
 
 T = TypeVar("T")
 
+READ_TOGETHER = 100  # documents or their chunks in memory at once
 _MAGIC = b"chunklab result 2\n"
 _DIGEST_BYTES = 32
 _CHECK_BYTES = 8
@@ -299,3 +300,18 @@ def unpack_arrays(payload: bytes) -> dict[str, NDArray[Any]]:
     """The inverse of `pack_arrays`."""
     with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
         return dict(arrays)
+
+
+def array_of_text(text: str) -> NDArray[np.uint8]:
+    """A text as an array among others; the inverse is `text_of_array`."""
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def text_of_array(array: NDArray[np.uint8]) -> str:
+    """The inverse of `array_of_text`."""
+    return array.tobytes().decode()
+
+
+def in_step(*lists: Sequence[Any]) -> Iterator[tuple[Sequence[Any], ...]]:
+    """Lists of one length, cut at the same places into parts that are read from the store at once."""
+    return (tuple(each[at : at + READ_TOGETHER] for each in lists) for at in range(0, len(lists[0]), READ_TOGETHER))

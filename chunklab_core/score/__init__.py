@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from chunklab_core.records import Chunk, FuzzyFind, Question, QuestionScore
+from chunklab_core.records import Chunk, FuzzyFind, MetricsAtK, Question, QuestionScore
 from chunklab_core.score.efficiency import context_efficiency
 from chunklab_core.score.gold import GoldFinds
 from chunklab_core.score.hit_rate import hit_at_k
@@ -15,19 +14,6 @@ from chunklab_core.score.mrr import first_hit_rank, reciprocal_rank
 from chunklab_core.score.precision import precision_at_k
 from chunklab_core.score.recall import recall_at_k
 from chunklab_core.score.tokens import retrieved_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class MeanScores:
-    """The figures of one cell at one k: plain means over its scored questions."""
-
-    n_questions: int
-    recall_at_k: float
-    hit_rate_at_k: float
-    mrr: float
-    precision_at_k: float
-    retrieved_tokens_at_k: float
-    context_efficiency: float
 
 
 def score_question(
@@ -65,8 +51,8 @@ def score_question(
     )
 
 
-def mean_scores(scores: Sequence[QuestionScore]) -> MeanScores:
-    """The figures of a cell: plain means over its scored questions, in which an empty result counts 0.
+def mean_scores(scores: Sequence[QuestionScore], k: int) -> MetricsAtK:
+    """The figures of a cell at one k: plain means over its scored questions, in which an empty result counts 0.
 
     Raises:
         ValueError: there is no scored question, so no mean is defined.
@@ -76,7 +62,7 @@ def mean_scores(scores: Sequence[QuestionScore]) -> MeanScores:
     rows = np.array(
         [(s.recall, s.hit, s.reciprocal_rank, s.precision, s.retrieved_tokens, s.context_efficiency) for s in scores]
     )
-    return MeanScores(len(scores), *rows.mean(axis=0).tolist())
+    return MetricsAtK(k, *rows.mean(axis=0).tolist())
 
 
 def _fuzzy_finds(finds: GoldFinds, chunks: Sequence[Chunk]) -> tuple[FuzzyFind, ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.fingerprint import version_of
 from chunklab_core.models import BACKEND
-from chunklab_core.pipeline import STAGES, ChunkTable, Node, document_entries
+from chunklab_core.parse.stored import document_entries
+from chunklab_core.pipeline import STAGES, Node
 from chunklab_core.plugins import is_plugin
 from chunklab_core.records import (
     Cell,
@@ -36,6 +36,7 @@ from chunklab_core.records import (
 from chunklab_core.score import mean_scores
 from chunklab_core.select.reasons import FEW_QUESTIONS
 from chunklab_core.store import Ref, Store, stage_of, unpack_json
+from chunklab_core.workbench.chunk_table import ChunkTable
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
 _TRUNCATED_SHARE = 0.05  # of a strategy's chunks; above it the report warns
@@ -143,7 +144,7 @@ class _Results:
         label, name = strategy["label"], _name(strategy, retriever)
         scored = self._read(self._refs["score", name])
         table = ChunkTable(self._store, self._refs["chunk", label])
-        sweep = [_metrics(at["k"], [_question_score(each) for each in at["questions"]]) for at in scored["by_k"]]
+        sweep = [mean_scores([_question_score(each) for each in at["questions"]], at["k"]) for at in scored["by_k"]]
         judged = [_question_score(each) for each in scored["by_k"][0]["questions"]]
         means = {field: getattr(sweep[0], field) for field in MetricsAtK.__slots__ if field != "k"}
         wilson = self._select["ci95_wilson"][index]
@@ -177,11 +178,6 @@ def _name(strategy: Mapping[str, Any], retriever: str) -> str:
 def _question_score(stored: Mapping[str, Any]) -> QuestionScore:
     fuzzy = tuple(FuzzyFind(**find) for find in stored["fuzzy"])
     return QuestionScore(**{**stored, "found": tuple(stored["found"]), "fuzzy": fuzzy})
-
-
-def _metrics(k: int, scores: Sequence[QuestionScore]) -> MetricsAtK:
-    means = asdict(mean_scores(scores))
-    return MetricsAtK(k, **{name: value for name, value in means.items() if name != "n_questions"})
 
 
 def _retrieved(table: ChunkTable, rows: Sequence[tuple[int, float]]) -> tuple[Retrieved, ...]:

@@ -51,8 +51,8 @@ def test_the_definitions_on_four_questions() -> None:
     assert [score.context_efficiency for score in four] == [6 / 15, 0, 0, 1]
     assert twice.found == (True, False)
 
-    mean = mean_scores(four)
-    assert (mean.n_questions, mean.recall_at_k, mean.hit_rate_at_k, mean.mrr) == (4, 0.375, 0.5, 0.5)
+    mean = mean_scores(four, 2)
+    assert (mean.k, mean.recall_at_k, mean.hit_rate_at_k, mean.mrr) == (2, 0.375, 0.5, 0.5)
     assert mean.precision_at_k == pytest.approx(0.25)
     assert (mean.retrieved_tokens_at_k, mean.context_efficiency) == (6, 0.35)
 
@@ -117,7 +117,7 @@ def test_a_question_without_gold_has_no_recall() -> None:
 
 def test_a_mean_over_no_question_is_refused() -> None:
     with pytest.raises(ValueError, match="no scored question"):
-        mean_scores([])
+        mean_scores([], 2)
 
 
 def test_metrics_agree_with_an_independent_library_on_random_rankings() -> None:

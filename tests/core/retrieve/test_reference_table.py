@@ -1,4 +1,4 @@
-"""The table that the hybrid-search reference prints, from our scores and our fusion.
+"""The table that the hybrid-search reference prints, from our scores, our fusion and our metrics.
 
 The handbook, the questions, the two chunkings, the word splitter and the stand-in for an embedding model are the
 reference's: its program is taken out of the page when the test runs.
@@ -14,6 +14,8 @@ import pytest
 
 from chunklab_core.index.bm25 import scores, tokenize
 from chunklab_core.retrieve.hybrid import fuse
+from chunklab_core.score.hit_rate import hit_at_k
+from chunklab_core.score.mrr import reciprocal_rank
 
 PAGE = Path(__file__).parents[3] / ".." / "shared" / "reference" / "hybrid-search.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the reference page ../shared/reference is not here")
@@ -45,22 +47,15 @@ def figures(
     """hit@1, hit@3 and MRR of the three methods."""
     chunks = program[CHUNKINGS[chunking]](program["HANDBOOK"])
     nearest = program["dense"](chunks)
-    places: dict[str, list[float]] = {method: [] for method in METHODS}
+    rows: dict[str, list[tuple[float, float, float]]] = {method: [] for method in METHODS}
     for query, phrase in program["QUERIES"]:
-        found = scores(query, chunks, tokenize=split)
-        words = [f"{row:04}" for row in np.argsort(-found, kind="stable") if found[row] > 0]
+        weights = scores(query, chunks, tokenize=split)
+        words = [f"{row:04}" for row in np.argsort(-weights, kind="stable") if weights[row] > 0]
         vectors = [f"{row:04}" for row in nearest(query)]
         for method, ranked in zip(METHODS, (words, vectors, fuse([words, vectors])), strict=True):
-            place = next((at for at, row in enumerate(ranked, 1) if phrase in chunks[int(row)]), float("inf"))
-            places[method].append(place)
-    return {
-        method: (
-            float(np.mean([place == 1 for place in held])),
-            float(np.mean([place <= 3 for place in held])),
-            float(np.mean([1 / place for place in held])),
-        )
-        for method, held in places.items()
-    }
+            found = np.array([[phrase in chunks[int(row)]] for row in ranked], dtype=np.bool_).reshape(-1, 1)
+            rows[method].append((hit_at_k(found[:1]), hit_at_k(found[:3]), reciprocal_rank(found)))
+    return {method: tuple(np.mean(held, axis=0).tolist()) for method, held in rows.items()}
 
 
 @pytest.mark.parametrize("chunking", CHUNKINGS)

@@ -51,10 +51,14 @@ class _Bars(logging.Handler):
         super().__init__()
         self._bars = bars
         self._drawn: dict[tuple[str, str], TaskID] = {}
+        self._starting: TaskID | None = bars.add_task("starting Prefect", total=None, visible=False)
 
     def emit(self, record: logging.LogRecord) -> None:
         stage, label, done, total = record.chunklab  # type: ignore[attr-defined]
         key = (stage, label)
+        if self._starting is not None:
+            self._bars.remove_task(self._starting)
+            self._starting = None
         if done >= total:
             if key in self._drawn:
                 self._bars.remove_task(self._drawn.pop(key))

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress
 from small_world import QUESTIONS, Run, World
 
 from chunklab_core.pipeline import STAGES
 from flows import cli
-from flows.progress import progress_shown
+from flows.progress import _Bars, progress_shown
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -353,3 +354,16 @@ def test_the_example_compares_retrievers_unless_the_user_says_which(typed: list[
     cli._add_options(parser)
 
     assert (cli._ALL_RETRIEVERS in cli._overrides(parser.parse_args(typed))) is compared
+
+
+def test_the_wait_for_prefect_is_shown_until_the_first_stage_tells_something() -> None:
+    bars = Progress()
+    handler = _Bars(bars)
+    assert [task.description for task in bars.tasks] == ["starting Prefect"]
+
+    for done in (0, 1):
+        record = logging.makeLogRecord({"chunklab": ("embed", "fixed", done, 2)})
+        handler.emit(record)
+    assert [(task.description, task.completed, task.total) for task in bars.tasks] == [("embed fixed", 1, 2)]
+    handler.emit(logging.makeLogRecord({"chunklab": ("embed", "fixed", 2, 2)}))
+    assert bars.tasks == []

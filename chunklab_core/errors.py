@@ -32,9 +32,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?` where a known name is close to the one that was typed, otherwise nothing."""
+    """How a sentence about an unknown name ends: `; did you mean 'x'?` where a known one is close, else a full stop."""
     close = [word for word in known if _likeness(name, word) >= _CLOSE]
-    return f"; did you mean {nearest(name, close)!r}?" if close else ""
+    return f"; did you mean {nearest(name, close)!r}?" if close else "."
 
 
 def _likeness(one: str, other: str) -> float:

@@ -189,7 +189,7 @@ class _SentenceTransformerEncoder:
         self._count = count_pieces
         try:
             self._model = SentenceTransformer(card.folder, device=None, local_files_only=True)
-        except (OSError, ValueError, ImportError, RuntimeError) as error:
+        except Exception as error:
             raise ConfigError(f"Embedding model {card.name} cannot be loaded: {_first_line(error)}") from error
         self._limit = card.max_length or int(self._model.max_seq_length or 512)
 
@@ -279,12 +279,15 @@ def _folder_from_hub(name: str) -> Path:
 
 
 def _digest_of(folder: Path) -> str:
+    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+        raise ConfigError(
+            f"The folder {folder} holds no embedding model (neither modules.json nor config.json). "
+            "Give the folder that sentence-transformers saved, or a model's name."
+        )
     files = {path for pattern in _SHAPING_FILES for path in folder.rglob(pattern) if path.is_file()}
     if not any(path.suffix == ".safetensors" for path in files):
         files |= {path for path in folder.rglob(_OLD_WEIGHTS) if path.is_file()}
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
-    if not contents:
-        raise ConfigError(f"{folder} holds no embedding model: no weights and no configuration were found in it.")
     code = code_of_function(__name__, "_SentenceTransformerEncoder")
     return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, code])
 

@@ -33,7 +33,7 @@ def load_plugin(reference: str, base: Path | None = None) -> Any:
     if not hasattr(module, name):
         known = sorted(key for key in vars(module) if not key.startswith("_"))
         raise ConfigError(
-            f"{reference!r}: {source} defines no {name!r}{did_you_mean(name, known)}. Write a name it defines."
+            f"{reference!r}: {source} defines no {name!r}{did_you_mean(name, known)} Write a name it defines."
         )
     return getattr(module, name)
 

@@ -33,7 +33,8 @@ Ref = NewType("Ref", str)
 T = TypeVar("T")
 
 READ_TOGETHER = 100  # documents or their chunks in memory at once
-_MAGIC = b"chunklab result 2\n"
+_OLDER = b"chunklab result "  # of whatever version
+_MAGIC = _OLDER + b"2\n"
 _DIGEST_BYTES = 32
 _CHECK_BYTES = 8
 _LOOKUP_ROWS = 500  # keys in one SELECT; SQLite allows 999 variables in its oldest builds
@@ -146,7 +147,8 @@ class Store:
         start = len(_MAGIC) + _DIGEST_BYTES
         body = memoryview(content)[start:]
         if content[: len(_MAGIC)] != _MAGIC or _seal(ref, body) != content[len(_MAGIC) : start]:
-            _log.warning("cache: %s is damaged; it is made anew", ref)
+            if not content.startswith(_OLDER) or content.startswith(_MAGIC):
+                _log.warning("cache: %s is damaged; it is made anew", ref)
             self.discard(ref)
             raise KeyError(ref)
         line_end = content.index(b"\n", start)

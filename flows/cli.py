@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
 _ALL_RETRIEVERS = "retrieval.compare=[dense, bm25, hybrid]"
-_DONE, _UNUSABLE, _FAULT, _STOPPED = 0, 2, 70, 130
+_DONE, _UNUSABLE, _FAULT, STATUS_STOPPED = 0, 2, 70, 130
 
 _DESCRIPTION = """\
 Compares chunking strategies, and retrievers, on your own documents and questions, and says whether any
@@ -44,7 +44,7 @@ questions.yaml:
       query: How long does a refund take?
       gold_snippets: [Refunds reach the card within 14 days.]
 
-status: 0 done, 2 the input cannot be used (one line says why)
+status: 0 done, 2 the input cannot be used (one line says why), 70 a fault of chunklab, 130 stopped by Ctrl-C
 """
 
 
@@ -61,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with its status."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    _leave(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def console_script() -> None:
@@ -69,7 +69,16 @@ def console_script() -> None:
     parser = _Parser(prog="chunklab", description="Is the difference between chunking strategies real?")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_options(commands.add_parser("run", help="compare strategies on documents and questions", **_texts()))
-    sys.exit(_evaluate_guarded(parser.parse_args()))
+    _leave(_evaluate_guarded(parser.parse_args()))
+
+
+def _leave(status: int) -> NoReturn:
+    """Ends the process; after an interrupt at once, for Prefect would wait for a server that has gone."""
+    if status == STATUS_STOPPED:
+        from flows.progress import leave_at_once
+
+        leave_at_once()
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -129,8 +138,7 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
         print(f"chunklab: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
         return _UNUSABLE
     except KeyboardInterrupt:
-        print("chunklab: stopped; what was finished is kept for the next run.", file=sys.stderr)  # noqa: T201
-        return _STOPPED
+        return STATUS_STOPPED
     except Exception:  # noqa: BLE001 - a fault of ours, shown whole; its status is none of those that mean something
         traceback.print_exc()
         print("chunklab: this is a fault of chunklab; what was finished is kept.", file=sys.stderr)  # noqa: T201
@@ -151,7 +159,8 @@ def _evaluate(options: argparse.Namespace) -> None:
     config = load_config(Path(options.config) if options.config else None, overrides)
     out = Path(options.out or config.output.dir)
     check_output(out)
-    with _cache_folder(options) as cache:
+    # What a plug-in prints is no part of the report.
+    with _cache_folder(options) as cache, contextlib.redirect_stdout(sys.stderr):
         prepared = prepare(docs, questions, config, Store(cache))
         settings = EvaluationSettings(
             docs=str(docs),
@@ -180,11 +189,16 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
     from flows.progress import progress_shown
     from flows.server import history_kept, wait_until_recorded
 
-    with progress_shown(options.quiet), history_kept():
+    with progress_shown(options.quiet) as stop, history_kept():
         from flows.evaluate import evaluate
 
-        state = evaluate(settings, return_state=True)
-        report: Report = state.result()
+        try:
+            state = evaluate(settings, return_state=True)
+            report: Report = state.result()
+        except Exception as error:
+            if stop.wanted:
+                raise KeyboardInterrupt from error
+            raise
         stages = report.provenance.run.stages
         if state.state_details.flow_run_id:
             wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))

@@ -1,7 +1,10 @@
 """Shows how far the stages are, on standard error, once a stage has taken longer than a moment; and stops them."""
 
+import io
 import logging
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +13,11 @@ from types import FrameType
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+_STATUS = 130
+_STOPPED = "chunklab: stopped; what was finished is kept for the next run."
+
 _SHOWN_AFTER = 1.0  # seconds
+_PATIENCE = 4.0  # seconds that Prefect has to end a run in order
 _SOURCE = "chunklab_core.progress"
 
 
@@ -33,15 +40,40 @@ class _Stop(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self._wanted = threading.Event()
+        self.patience = threading.Timer(_PATIENCE, leave_at_once)
+        self.patience.daemon = True
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the user has interrupted the run; what fails from then on is a part of stopping."""
+        return self._wanted.is_set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self._wanted.is_set():
+        if self.wanted:
             raise _StoppedError(record.getMessage())
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Takes the place of Python's own handler of SIGINT, and does what that one does."""
+        """Takes the place of Python's own handler of SIGINT, and does what that one does; the second time, at once."""
+        if self.wanted:
+            leave_at_once()
         self._wanted.set()
+        self.patience.start()
+        sys.stderr = io.StringIO()  # Prefect complains there of each message that its server no longer takes
         signal.default_int_handler(number, frame)
+
+
+def leave_at_once() -> None:
+    """Ends the process without waiting for Prefect, whose temporary server has gone with the same key press.
+
+    Nothing is lost: what is kept is written in one step each, so that a run may end anywhere.
+    """
+    print(_STOPPED, file=sys.__stderr__, flush=True)
+    module = sys.modules.get("prefect.server.api.server")
+    servers = list(module.SubprocessASGIServer._instances.values()) if module else []
+    for server in servers:
+        if server.server_process:
+            server.server_process.kill()
+    os._exit(_STATUS)
 
 
 class _Bars(logging.Handler):
@@ -69,10 +101,10 @@ class _Bars(logging.Handler):
 
 
 @contextmanager
-def progress_shown(quiet: bool) -> Iterator[None]:
+def progress_shown(quiet: bool) -> Iterator[_Stop]:
     """While it lasts, stages that take their time show a bar; nothing is drawn where output is no terminal or quiet.
 
-    An interrupt ends the stages at their next step. For the main thread only.
+    An interrupt ends the stages at their next step; what is yielded says whether there was one. For the main thread.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -82,9 +114,11 @@ def progress_shown(quiet: bool) -> Iterator[None]:
         source.setLevel(logging.INFO)
         source.propagate = False
         source.handlers = [stop, _Bars(bars)]
-        before = signal.signal(signal.SIGINT, stop.interrupt)
+        before, errors = signal.signal(signal.SIGINT, stop.interrupt), sys.stderr
         try:
-            yield
+            yield stop
         finally:
+            stop.patience.cancel()
+            sys.stderr = errors
             signal.signal(signal.SIGINT, before)
             source.handlers = []

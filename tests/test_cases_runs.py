@@ -176,6 +176,7 @@ def test_c15a_a_model_gets_the_strings_that_its_card_asks_for(
     case = CASES["C15"]["input"]["a"]
     (tmp_path / name).mkdir(parents=True)
     (tmp_path / name / "model.safetensors").write_bytes(name.encode())
+    (tmp_path / name / "config.json").write_text("{}")
     monkeypatch.setattr(models, "_bundled_folder", lambda: tmp_path / name)
     monkeypatch.setattr(models, "_SentenceTransformerEncoder", Recorder)
     monkeypatch.setattr(models, "_piece_counter", lambda folder: lambda texts: [1] * len(texts))

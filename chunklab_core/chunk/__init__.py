@@ -44,7 +44,7 @@ def make_chunker(name: str, *, embed: EmbedTexts | None = None, base: FilePath |
     listed = sorted(set(known) - {"embed"})
     for key in params:
         if key not in listed and not takes_any:
-            guess = did_you_mean(key, listed) or "."
+            guess = did_you_mean(key, listed)
             raise ConfigError(f"{name} has no parameter {key!r}{guess} Known: {', '.join(listed) or 'none'}.")
     if not inspect.isclass(method):
         return cast(Chunker, method)
@@ -128,7 +128,7 @@ class _Builder:
 def _method(name: str, base: FilePath | None) -> Any:
     """The class behind a name. Raises ConfigError for a name that is neither built in nor a plug-in."""
     if not isinstance(name, str) or not (name in BUILTINS or is_plugin(name)):
-        guess = did_you_mean(str(name), list(BUILTINS)) or "."
+        guess = did_you_mean(str(name), list(BUILTINS))
         raise ConfigError(
             f"There is no chunking strategy {name!r}{guess} Known: {', '.join(BUILTINS)}, or a class of your own "
             "as file.py:Class or package.module:Class."

@@ -21,7 +21,7 @@ from chunklab_core.records import Cell, CellVerdict, Health, Report
 
 _PIPED_WIDTH = 100
 _GAP = 2
-_WARNINGS_SHOWN = 3
+_WARNINGS_SHOWN = 4
 _MISSING = "-"
 
 _SEQUENCE = re.compile(
@@ -131,6 +131,7 @@ def _health(entries: Sequence[Health], width: int) -> Table:
     def column(title: str, rank: int, figure: Callable[[Health], str]) -> _Column:
         return _Column(title, rank, tuple(map(figure, entries)))
 
+    lost = any(entry.lost_characters for entry in entries)
     columns = [
         column("chunks", 0, lambda entry: f"{entry.n_chunks:,}"),
         column(
@@ -142,7 +143,7 @@ def _health(entries: Sequence[Health], width: int) -> Table:
         ),
         column("boundary", 4, lambda entry: _share(entry.boundary)),
         column("tables intact", 5, lambda entry: _share(entry.tables_intact)),
-        column("lost characters", 6, lambda entry: f"{entry.lost_characters:,}"),
+        column("lost characters", 1 if lost else 6, lambda entry: f"{entry.lost_characters:,}"),
     ]
     return _table("strategy", [as_data(entry.strategy) for entry in entries], columns, width)
 

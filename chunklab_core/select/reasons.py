@@ -79,7 +79,9 @@ def _shortfalls(evidence: Evidence, names: Sequence[str]) -> list[str]:
             f"the lead of {leader!r} rests on few documents."
         )
     if evidence.on_balance is not None and evidence.on_balance < BAR:
-        parts.append(f"With the context paid for it is {_percent(evidence.on_balance)}{_price(evidence, names)}.")
+        parts.append(
+            f"With the context paid for it is {_percent(evidence.on_balance)} (needed: 90 %){_price(evidence, names)}."
+        )
     return parts
 
 

@@ -22,7 +22,7 @@ from chunklab_core.parse import is_supported
 from chunklab_core.parse.folder import list_documents
 from chunklab_core.plugins import is_plugin, plugin_file
 from chunklab_core.questions import load_questions
-from chunklab_core.records import Question
+from chunklab_core.records import Question, SkippedFile
 from chunklab_core.store import Ref, Store, pack_json
 
 _NEED_A_MODEL = ("dense", "hybrid")
@@ -43,7 +43,7 @@ def prepare(
     strategies = [_strategy(strategy) for strategy in settings.strategies]
     asked = load_questions(Path(questions))
     folder, files, skipped = list_documents(Path(docs), is_supported)
-    _check_documents(asked, [file.doc_id for file in files])
+    _check_documents(asked, [file.doc_id for file in files], skipped)
     scored = [question for question in asked if question.slots]
     store.check_writable()
     inputs = {
@@ -154,12 +154,15 @@ def _place(card: ModelCard) -> dict[str, str]:
     return {"name": card.name, "folder": card.folder}
 
 
-def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str]) -> None:
-    known = set(doc_ids)
+def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str], skipped: Sequence[SkippedFile]) -> None:
+    known, left_out = set(doc_ids), {file.path: file.reason for file in skipped}
     for question in questions:
         for doc_id in question.documents:
+            named = f"Question {question.question_id!r}: its documents name {doc_id!r}, which"
+            if doc_id in left_out:
+                raise ConfigError(f"{named} is left out: {left_out[doc_id]}. Name a document that is read.")
             if doc_id not in known:
                 raise ConfigError(
-                    f"Question {question.question_id!r}: its documents name {doc_id!r}, which is no document of the "
-                    f"folder{did_you_mean(doc_id, list(doc_ids))}. Write the path relative to the folder."
+                    f"{named} is no document of the folder{did_you_mean(doc_id, list(doc_ids))} "
+                    "Write the path relative to the folder."
                 )

@@ -39,6 +39,7 @@ from chunklab_core.store import Ref, Store, stage_of, unpack_json
 from chunklab_core.workbench.chunk_table import ChunkTable
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
+_NAMED = 8  # in one warning
 _TRUNCATED_SHARE = 0.05  # of a strategy's chunks; above it the report warns
 
 
@@ -225,21 +226,27 @@ def _warnings(
     health: Sequence[Health],
     top_k: int,
 ) -> Iterator[Warning]:
-    for file in skipped:
-        yield Warning("skipped_file", "warning", f"{file.path} was not read: {file.reason}.", file.path)
+    yield from _warnings_of_questions(cells)
+    for each in health:
+        yield from _warnings_of_strategy(each, top_k, sum(document.characters > 0 for document in documents))
+    yield from _warnings_of_size(health)
+    if unscored:
+        yield Warning(
+            "unscored_questions", "warning", f"Without gold, and so not scored: {_some(unscored, 'question')}."
+        )
+    if skipped:
+        named = [f"{file.path} ({file.reason})" for file in skipped]
+        yield Warning("skipped_files", "warning", f"Not read: {_some(named, 'file')}.")
     for document in documents:
         for message in document.warnings:
             yield Warning("document", "warning", f"{document.doc_id} {message}.", document.doc_id)
-    if unscored:
-        yield Warning(
-            "unscored_questions",
-            "warning",
-            f"{len(unscored)} questions have no gold and are not scored: {', '.join(unscored)}.",
-        )
-    yield from _warnings_of_questions(cells)
-    yield from _warnings_of_size(health)
-    for each in health:
-        yield from _warnings_of_strategy(each, top_k, sum(document.characters > 0 for document in documents))
+
+
+def _some(names: Sequence[str], thing: str) -> str:
+    """How many, and the first of them by name; the report lists them all in a place of their own."""
+    shown = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{len(names)} {thing}{'' if len(names) == 1 else 's'}: {shown}{more}"
 
 
 def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
@@ -256,6 +263,7 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
             "warning",
             "Every cell finds every answer, so the questions cannot tell them apart. Ask harder ones, or lower k.",
         )
+    yield from _warnings_of_misses(cells)
     fuzzy = {
         (each.score.question_id, find.slot, find.expected)
         for cell in cells
@@ -267,6 +275,22 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
             "fuzzy_finds",
             "info",
             f"{len(fuzzy)} answers were found with other wording in places; the report lists the words that differ.",
+        )
+
+
+def _warnings_of_misses(cells: Sequence[Cell]) -> Iterator[Warning]:
+    """Answers that no cell finds: hard ones, or gold that stands in no document as it was typed."""
+    missed = [
+        rows[0].score.question_id
+        for rows in zip(*(cell.per_question for cell in cells), strict=True)
+        if not all(any(found) for found in zip(*(row.score.found for row in rows), strict=True))
+    ]
+    if missed:
+        yield Warning(
+            "found_by_no_cell",
+            "warning",
+            f"No cell finds every answer of {_some(missed, 'question')}. Check that their gold stands in the documents "
+            "as it was typed.",
         )
 
 
@@ -287,7 +311,9 @@ def _warnings_of_size(health: Sequence[Health]) -> Iterator[Warning]:
 
 def _warnings_of_strategy(health: Health, top_k: int, n_documents: int) -> Iterator[Warning]:
     where = health.strategy
-    if health.n_chunks <= top_k:
+    if health.n_chunks == 0:
+        yield Warning("no_chunks", "error", f"{where} makes no chunk of any document.", where)
+    elif health.n_chunks <= top_k:
         yield Warning(
             "k_covers_all",
             "warning",

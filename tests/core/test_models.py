@@ -132,6 +132,7 @@ def test_a_name_that_is_nowhere_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp
     with pytest.raises(ConfigError, match=r"Embedding model 'nobody/nothing' is neither a folder .* bundled") as caught:
         model_card("nobody/nothing")
     assert "\n" not in str(caught.value)
+    (tmp_path / "notes.txt").write_text("A folder of documents, given for a model.")
     with pytest.raises(ConfigError, match="holds no embedding model"):
         model_card(str(tmp_path))
 

@@ -61,6 +61,11 @@ class Fails:
         raise KeyError("late")
 
 
+class Nothing:
+    def __call__(self, document):
+        return []
+
+
 class Pairs:
     def __call__(self, document):
         return [(0, len(document.text))]
@@ -246,3 +251,19 @@ def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
         "score": 1,
         "select": 1,
     }
+
+
+def test_gold_that_no_cell_finds_is_named(world: World) -> None:
+    (world.folder / "questions.yaml").write_text(
+        f"{QUESTIONS}  - {{id: lost, query: Where?, gold_snippets: [Not here.]}}"
+    )
+    messages = {warning.code: warning.message for warning in world.report(world.settings()).warnings}
+
+    assert "1 question: lost" in messages["found_by_no_cell"]
+
+
+def test_a_chunker_that_makes_nothing_is_told_so(world: World) -> None:
+    report = world.report(world.settings({"name": world.name("Nothing")}))
+
+    assert ("no_chunks", "error") in {(warning.code, warning.severity) for warning in report.warnings}
+    assert "k_covers_all" not in {warning.code for warning in report.warnings}

@@ -138,3 +138,15 @@ def test_a_folder_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> 
 
     with pytest.raises(ConfigError, match=r"cannot be written .*--cache-dir"):
         Store(tmp_path / "file" / "cache").check_writable()
+
+
+def test_a_result_of_an_earlier_version_is_made_anew_without_alarm(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Store(tmp_path)
+    store.write(REF, b"payload")
+    path = next(path for path in (tmp_path / "results").rglob("*") if path.is_file())
+    path.write_bytes(path.read_bytes().replace(b"chunklab result 2", b"chunklab result 1"))
+
+    assert not store.intact(REF)
+    assert caplog.text == ""

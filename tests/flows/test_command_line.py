@@ -298,8 +298,8 @@ def test_a_model_that_fails_in_the_middle_ends_in_one_line_without_a_report(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.prefect
-def test_an_interrupt_ends_in_one_line_and_keeps_what_is_finished(prefect_backend: str, tmp_path: Path) -> None:
+def interrupted(tmp_path: Path, environment: dict[str, str], whole_group: bool) -> tuple[int, str, str, World]:
+    """Status, output, errors and world of a run that is interrupted while it embeds; a terminal reaches the group."""
     world = World(tmp_path).write()
     stub = (tmp_path / "stub.py").read_text(encoding="utf-8")
     (tmp_path / "slow.py").write_text(
@@ -308,20 +308,35 @@ def test_an_interrupt_ends_in_one_line_and_keeps_what_is_finished(prefect_backen
         encoding="utf-8",
     )
     command = [sys.executable, "-m", "flows.evaluate", *world.arguments(model=f"{tmp_path / 'slow.py'}:Slow")]
-    environment = {**os.environ, "PREFECT_API_URL": prefect_backend}
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
     with subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes) as running:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 180
         parsed = world.cache / "results" / "parse"
         while not ((tmp_path / "slow.seen").exists() and parsed.exists()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=60)
+        (os.killpg if whole_group else os.kill)(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    return running.returncode, out, err, world
 
-    assert (running.returncode, out) == (130, "")
+
+@pytest.mark.prefect
+def test_an_interrupt_ends_in_one_line_and_keeps_what_is_finished(prefect_backend: str, tmp_path: Path) -> None:
+    status, out, err, world = interrupted(tmp_path, {**os.environ, "PREFECT_API_URL": prefect_backend}, False)
+
+    assert (status, out) == (130, "")
     assert err == "chunklab: stopped; what was finished is kept for the next run.\n"
     assert not (tmp_path / "out").exists()
+    parsed = world.cache / "results" / "parse"
     assert [path for path in parsed.rglob("*") if path.is_file() and len(path.name) == 64]
+
+
+def test_an_interrupt_that_ends_the_temporary_server_too_ends_the_run_soon(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"}
+    (tmp_path / "home").mkdir()
+    status, out, err, _ = interrupted(tmp_path, {**environment, "PREFECT_HOME": str(tmp_path / "home")}, True)
+
+    assert (status, out) == (130, "")
+    assert err == "chunklab: stopped; what was finished is kept for the next run.\n"
 
 
 def test_after_an_interrupt_a_stage_ends_at_its_next_step() -> None:

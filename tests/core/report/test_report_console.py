@@ -136,4 +136,4 @@ def test_more_warnings_than_fit_are_counted_the_worst_first(full_report: Report)
     text = screen(replace(full_report, warnings=(*full_report.warnings, worst)))
 
     assert "Error: Read me first." in text
-    assert "and 3 more warnings in report.json." in text
+    assert "and 2 more warnings in report.json." in text

@@ -171,12 +171,12 @@ def _names_defined(node: ast.stmt) -> list[str]:
 
 
 def _without_docstrings(node: ast.AST) -> ast.AST:
-    """A copy of a tree in which no module, class or function begins with a bare string."""
-    copy = ast.parse(ast.unparse(node)) if not isinstance(node, ast.Module) else node
-    for part in ast.walk(copy):
+    """The tree without bare strings in modules, classes and functions; a whole module is changed in place."""
+    stripped = ast.parse(ast.unparse(node)) if not isinstance(node, ast.Module) else node
+    for part in ast.walk(stripped):
         if isinstance(part, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             part.body = [line for line in part.body if not _is_bare_string(line)] or [ast.Pass()]
-    return copy
+    return stripped
 
 
 def _is_bare_string(line: ast.stmt) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
 from chunklab_core.store import Store, default_cache_dir
+from flows import status
 
 if TYPE_CHECKING:
     from chunklab_core.records import Report
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
 _ALL_RETRIEVERS = "retrieval.compare=[dense, bm25, hybrid]"
-_DONE, _UNUSABLE, _FAULT, STATUS_STOPPED = 0, 2, 70, 130
 
 _DESCRIPTION = """\
 Compares chunking strategies, and retrievers, on your own documents and questions, and says whether any
@@ -56,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the process with status 2."""
-        self.exit(_UNUSABLE, f"chunklab: {message}. See: {self.prog} --help\n")
+        self.exit(status.UNUSABLE, f"chunklab: {message}. See: {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -72,13 +72,13 @@ def console_script() -> None:
     _leave(_evaluate_guarded(parser.parse_args()))
 
 
-def _leave(status: int) -> NoReturn:
+def _leave(ended: int) -> NoReturn:
     """Ends the process; after an interrupt at once, for Prefect would wait for a server that has gone."""
-    if status == STATUS_STOPPED:
+    if ended == status.STOPPED:
         from flows.progress import leave_at_once
 
         leave_at_once()
-    sys.exit(status)
+    sys.exit(ended)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -136,14 +136,14 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
             _evaluate(options)
     except ChunklabError as error:
         print(f"chunklab: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
-        return _UNUSABLE
+        return status.UNUSABLE
     except KeyboardInterrupt:
-        return STATUS_STOPPED
+        return status.STOPPED
     except Exception:  # noqa: BLE001 - a fault of ours, shown whole; its status is none of those that mean something
         traceback.print_exc()
         print("chunklab: this is a fault of chunklab; what was finished is kept.", file=sys.stderr)  # noqa: T201
-        return _FAULT
-    return _DONE
+        return status.FAULT
+    return status.DONE
 
 
 def _evaluate(options: argparse.Namespace) -> None:

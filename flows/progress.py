@@ -13,7 +13,8 @@ from types import FrameType
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-_STATUS = 130
+from flows import status
+
 _STOPPED = "chunklab: stopped; what was finished is kept for the next run."
 
 _SHOWN_AFTER = 1.0  # seconds
@@ -73,7 +74,7 @@ def leave_at_once() -> None:
     for server in servers:
         if server.server_process:
             server.server_process.kill()
-    os._exit(_STATUS)
+    os._exit(status.STOPPED)
 
 
 class _Bars(logging.Handler):

@@ -11,7 +11,7 @@ from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.fingerprint import version_of
 from chunklab_core.models import BACKEND
 from chunklab_core.parse.stored import document_entries
-from chunklab_core.pipeline import STAGES, Node
+from chunklab_core.pipeline import STAGES, Node, cell_name
 from chunklab_core.plugins import is_plugin
 from chunklab_core.records import (
     Cell,
@@ -106,7 +106,7 @@ class _Results:
 
     def verdict(self, cells: Sequence[Cell]) -> CellVerdict:
         """The verdict in the names of the cells."""
-        names = [_name(strategy, retriever) for strategy, retriever in self._pairs()]
+        names = [cell_name(strategy["label"], retriever) for strategy, retriever in self._pairs()]
         said = self._select["verdict"]
         p_best = dict(zip(names, said["p_best"], strict=True))
         return CellVerdict(
@@ -142,7 +142,7 @@ class _Results:
         return ((strategy, retriever) for strategy in self._run["strategies"] for retriever in self._run["retrievers"])
 
     def _cell(self, index: int, strategy: Mapping[str, Any], retriever: str) -> Cell:
-        label, name = strategy["label"], _name(strategy, retriever)
+        label, name = strategy["label"], cell_name(strategy["label"], retriever)
         scored = self._read(self._refs["score", name])
         table = ChunkTable(self._store, self._refs["chunk", label])
         sweep = [mean_scores([_question_score(each) for each in at["questions"]], at["k"]) for at in scored["by_k"]]
@@ -170,10 +170,6 @@ class _Results:
 
     def _read(self, ref: Ref) -> Any:
         return unpack_json(self._store.read(ref))
-
-
-def _name(strategy: Mapping[str, Any], retriever: str) -> str:
-    return f"{strategy['label']}/{retriever}"
 
 
 def _question_score(stored: Mapping[str, Any]) -> QuestionScore:

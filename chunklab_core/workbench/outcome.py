@@ -77,7 +77,7 @@ def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collectio
         health=health,
         verdict=verdict,
         warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k)),
-        chunks=tuple((one.label, found.chunks(one.ref)) for one in work if one.stage == "chunk"),
+        chunks=tuple((one.label, found.chunks(one.label)) for one in work if one.stage == "chunk"),
     )
 
 
@@ -87,6 +87,7 @@ class _Results:
     def __init__(self, store: Store, run: Mapping[str, Any], work: Sequence[Node]) -> None:
         self._store, self._run = store, run
         self._refs = {(one.stage, one.label): one.ref for one in work}
+        self._tables = {one.label: ChunkTable(store, one.ref) for one in work if one.stage == "chunk"}
         self._select = next(self._read(one.ref) for one in work if one.stage == "select")
         self._parsed = self._refs["parse", "documents"]
         self.documents = document_entries(store, self._parsed)
@@ -119,9 +120,9 @@ class _Results:
             reasons=tuple(reason.format(*names) for reason in said["reasons"]),
         )
 
-    def chunks(self, ref: Ref) -> tuple[ChunkEntry, ...]:
+    def chunks(self, label: str) -> tuple[ChunkEntry, ...]:
         """Where the chunks of a strategy lie."""
-        table = ChunkTable(self._store, ref)
+        table = self._tables[label]
         return tuple(
             ChunkEntry(table.chunk_id(row), table.doc_ids[document], Span(start, end), n_tokens)
             for row, (document, start, end, n_tokens) in enumerate(table.table.tolist())
@@ -144,7 +145,7 @@ class _Results:
     def _cell(self, index: int, strategy: Mapping[str, Any], retriever: str) -> Cell:
         label, name = strategy["label"], cell_name(strategy["label"], retriever)
         scored = self._read(self._refs["score", name])
-        table = ChunkTable(self._store, self._refs["chunk", label])
+        table = self._tables[label]
         sweep = [mean_scores([_question_score(each) for each in at["questions"]], at["k"]) for at in scored["by_k"]]
         judged = [_question_score(each) for each in scored["by_k"][0]["questions"]]
         means = {field: getattr(sweep[0], field) for field in MetricsAtK.__slots__ if field != "k"}

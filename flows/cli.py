@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
 _ALL_RETRIEVERS = "retrieval.compare=[dense, bm25, hybrid]"
+_SAY_WHICH = ("retrieval", "retrieval.mode", "retrieval.compare")
 
 _DESCRIPTION = """\
 Compares chunking strategies, and retrievers, on your own documents and questions, and says whether any
@@ -208,9 +209,8 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
 def _overrides(options: argparse.Namespace) -> list[str]:
     """The settings typed, with the retrievers compared: where that is asked for, or for the example as it is."""
     typed = list(options.overrides)
-    as_it_is = options.docs is None and options.config is None
-    if as_it_is and any(setting.partition("=")[0].strip().startswith("retrieval") for setting in typed):
-        as_it_is = False
+    says_which = any(setting.partition("=")[0].strip() in _SAY_WHICH for setting in typed)
+    as_it_is = options.docs is None and options.config is None and not says_which
     return [*typed, _ALL_RETRIEVERS] if options.compare_retrievers or as_it_is else typed
 
 

@@ -357,6 +357,7 @@ def test_after_an_interrupt_a_stage_ends_at_its_next_step() -> None:
     [
         ([], True),  # the example as it is
         (["--set", "eval.seed=1"], True),
+        (["--set", "retrieval.top_k=3"], True),
         (["--set", "retrieval.mode=bm25"], False),  # what the user asks for wins
         (["--set", "retrieval.compare=[bm25]"], False),
         (["--config", "mine.yaml"], False),

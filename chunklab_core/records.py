@@ -199,6 +199,55 @@ class Health:
     path_shortened: int = 0
 
 
+# ---------------------------------------------------------------- tokens, ceilings and losses
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScore:
+    """One question's figures in tokens of the documents instead of slots. Fractions in [0, 1]."""
+
+    recall: float
+    precision: float
+    iou: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The figures of one question under perfect retrieval: what the chunker alone allows. Fractions in [0, 1].
+
+    No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k. `token_precision` is that of
+    the cheapest chunks that hold all gold which any chunk holds; a ranking that is content with less may exceed it.
+    """
+
+    recall: float
+    precision: float
+    token_precision: float
+
+
+LossPart = Literal["parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k"]
+
+
+@dataclass(frozen=True, slots=True)
+class LostSlots:
+    """A question that misses gold: for every slot, in their order, where it was lost; None where it was found."""
+
+    question_id: str
+    parts: tuple[LossPart | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Where a cell lost the gold that it did not bring.
+
+    Attributes:
+        shares: every part with its share of the recall, in the order in which they are asked; together 1 - recall.
+        questions: those with a missing slot, in the order of the questions.
+    """
+
+    shares: tuple[tuple[LossPart, float], ...]
+    questions: tuple[LostSlots, ...]
+
+
 # ---------------------------------------------------------------- select
 
 Status = Literal["winner", "leans", "undecided", "tied", "only"]

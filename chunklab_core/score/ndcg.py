@@ -32,10 +32,10 @@ def ndcg_at_k(found: NDArray[np.bool_], k: int, n_relevant: int) -> float:
     Source: Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques (2002), section 2, with the
     discount 1 / log2(rank + 1) that is usual since (theirs leaves the first two ranks alike).
     """
-    relevant = found.any(axis=1)
-    if int(relevant.sum()) > n_relevant:
-        raise ValueError(f"ndcg_at_k: {int(relevant.sum())} relevant chunks retrieved, n_relevant is {n_relevant}.")
+    ranks = np.flatnonzero(found.any(axis=1)) + 1
+    if len(ranks) > n_relevant:
+        raise ValueError(f"ndcg_at_k: {len(ranks)} relevant chunks retrieved, n_relevant is {n_relevant}.")
     if n_relevant == 0:
         return 0.0
-    discounts = 1 / np.log2(np.arange(2, k + 2))
-    return float(discounts[: len(relevant)][relevant].sum() / discounts[:n_relevant].sum())
+    ideal = np.arange(1, min(k, n_relevant) + 1)
+    return float((1 / np.log2(ranks + 1)).sum() / (1 / np.log2(ideal + 1)).sum())

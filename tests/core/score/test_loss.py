@@ -137,7 +137,7 @@ TRAIL = st.builds(
 )
 
 
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True, deadline=None)
 @given(st.lists(TRAIL, min_size=1, max_size=6), st.integers(1, 4))
 def test_the_parts_and_the_recall_add_up_to_1(trails: list[QuestionTrail], k: int) -> None:
     loss = cell_loss(trails, k)

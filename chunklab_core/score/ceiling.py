@@ -25,7 +25,7 @@ def question_ceiling(slots: Sequence[GoldSlot], holders: Holders, spans: Mapping
     Args:
         slots: where the gold stands, one a slot and at least one.
         holders: of the same slots.
-        spans: the span of each row that holds anything.
+        spans: by row, its span; only of rows that hold anything is it asked.
         k: the number of chunks a reader gets, at least 1.
     """
     return Ceiling(
@@ -70,8 +70,8 @@ def token_precision_ceiling(slots: Sequence[GoldSlot], holders: Holders, spans: 
     Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval (2024), section Metrics, "precision
     omega". Theirs retrieves every chunk that touches gold; with slots, one chunk that holds it is enough.
     """
-    rows = cheapest_holders(holders, {row: span.end - span.start for row, span in spans.items()})
-    return token_level(slots, [spans[row] for row in rows]).precision
+    tokens = {row: spans[row].end - spans[row].start for rows in holders for row in rows}
+    return token_level(slots, [spans[row] for row in cheapest_holders(holders, tokens)]).precision
 
 
 def cheapest_holders(holders: Holders, tokens: Mapping[int, float]) -> tuple[int, ...]:

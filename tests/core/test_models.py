@@ -157,7 +157,7 @@ def test_a_plug_in_that_returns_no_row_a_text_is_told_so(tmp_path: Path) -> None
 
 def test_the_window_ends_where_the_first_piece_begins_that_is_not_read() -> None:
     """The bundled model reads 256 pieces, of which two mark the beginning and the end: 254 words of one piece."""
-    whole, long, accented = "word " * 254, "word " * 255, "\n" + "cafe\u0301 " * 300
+    whole, long, accented = "word " * 254, "word " * 255, "\n" + "cafe\u0301 " * 900
 
     ends = bundled_embedder().window_ends([whole, long, accented, ""])
 

@@ -69,6 +69,13 @@ def test_a_greedy_choice_would_miss_the_best_pair() -> None:
     assert recall_ceiling(holders, 2) == 1
 
 
+def test_beyond_what_is_tried_out_a_chunk_is_taken_for_its_price_a_slot() -> None:
+    holders = [{slot, 99} for slot in range(13)]  # a row for each at 1 token, and one for all of them
+
+    assert cheapest_holders(holders, {**dict.fromkeys(range(13), 1), 99: 12}) == (99,)
+    assert cheapest_holders(holders, {**dict.fromkeys(range(13), 1), 99: 14}) == tuple(range(13))
+
+
 HOLDERS = st.lists(st.sets(st.integers(0, 7), max_size=4), min_size=1, max_size=6)
 
 

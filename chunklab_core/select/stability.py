@@ -73,7 +73,7 @@ def stability(
     views = [
         *_at_other_k(by_k or {}, leader, costs),
         *_by_model(values, leader, costs, cells or ()),
-        *_halves("documents", values, leader, costs, documents or (), seed),
+        *_halves("documents", values, leader, costs, () if documents is None else documents, seed),
         *_halves("questions", values, leader, costs, drawn, seed),
     ]
     if tokens is not None and balanced_lambda:

@@ -78,7 +78,7 @@ def survey(
             seed=seed,
         ),
         strata=_strata(values, leader, [members[0] for members in field.entrants[1:2]], parts, groups),
-        question_groups=_of_several(groups or ()),
+        question_groups=_of_several(() if groups is None else groups),
     )
 
 

@@ -32,6 +32,7 @@ def survey(
     in_play: Sequence[int] | None = None,
     balanced_lambda: float = 0.05,
     price_counts: bool = True,
+    is_settled: bool = False,
     seed: int = 0,
 ) -> Survey:
     """All that stands around the verdict on these cells.
@@ -48,6 +49,7 @@ def survey(
         in_play: cells that the verdict did not rule out; None: all.
         balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
         price_counts: whether cells are ranked by `balanced`, so that other prices are other views of the leader.
+        is_settled: whether the verdict named a winner, so that no tie is left for further questions to settle.
         seed: of all resamples and halvings.
 
     Raises:
@@ -57,7 +59,7 @@ def survey(
     values = np.asarray(recall, dtype=np.float64)
     leader = field.entrants[0][0]
     own = [names[0] if names else "" for names in documents]
-    parts: dict[Literal["tag", "document"], Sequence[Sequence[str]]] = {"tag": tags, "document": documents}
+    rivals = [] if is_settled else [members[0] for members in field.entrants[1:2]]
     return Survey(
         axes=axis_effects(values, cells, groups, seed=seed),
         pareto=pareto_front(values, tokens),
@@ -77,7 +79,7 @@ def survey(
             balanced_lambda=balanced_lambda if price_counts else None,
             seed=seed,
         ),
-        strata=_strata(values, leader, [members[0] for members in field.entrants[1:2]], parts, groups),
+        strata=_strata(values, leader, rivals, {"tag": tags, "document": documents}, groups),
         question_groups=_of_several(() if groups is None else groups),
     )
 

@@ -45,6 +45,10 @@ def test_the_parts_are_those_of_their_functions_and_plain_json() -> None:
     assert survey(**given) == found
 
 
+def test_a_settled_verdict_asks_for_nothing_more() -> None:
+    assert survey(**world(60, SIX), is_settled=True).strata == ()
+
+
 def test_prices_are_no_views_where_cells_are_not_ranked_by_price() -> None:
     kinds = {view.kind for view in survey(**world(60, SIX), price_counts=False).stability.views}
 

@@ -173,7 +173,7 @@ def copies(snippet: Snippet, passage: Passage, first: int, last: int) -> Iterato
 def literal_copies(snippet: Snippet, passage: Passage) -> Iterator[tuple[int, int]]:
     """Copies that begin or end at a hyphen, where the passage joins what the snippet cannot; ranges of `raw`."""
     typed = snippet.typed.strip()
-    if not typed.startswith(_HYPHENS) and not typed.endswith(_HYPHENS):
+    if not typed.startswith(HYPHENS) and not typed.endswith(HYPHENS):
         return
     at = passage.raw.find(typed)
     figures = sorted([*figure_spans(passage.raw), *passage.cuts]) if at >= 0 else []
@@ -184,7 +184,7 @@ def literal_copies(snippet: Snippet, passage: Passage) -> Iterator[tuple[int, in
         at = passage.raw.find(typed, at + 1)
 
 
-_HYPHENS = ("-", "\u2010", "\u00ad")
+HYPHENS = ("-", "\u2010", "\u00ad")
 
 
 def _in_order(snippet: Snippet, passage: Passage) -> bool:

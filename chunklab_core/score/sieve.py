@@ -157,7 +157,8 @@ def _block_size(length: int, max_edits: int) -> int:
 
 def _blocks_of(snippets: Sequence[tuple[int, str]], size: int) -> Iterator[_Blocks]:
     """The blocks of snippets, in groups that are looked for at once; those of one snippet stay together."""
-    limit, group, held = _GROUP.get(size), [], 0
+    group: list[tuple[int, str]] = []
+    limit, held = _GROUP.get(size), 0
     for at, text in snippets:
         if limit and group and held + len(text) // size > limit:
             yield _group(group, size)
@@ -168,7 +169,9 @@ def _blocks_of(snippets: Sequence[tuple[int, str]], size: int) -> Iterator[_Bloc
 
 
 def _group(snippets: Sequence[tuple[int, str]], size: int) -> _Blocks:
-    rows = [(text[at : at + size], whose, at) for whose, text in snippets for at in range(0, len(text) - size + 1, size)]
+    rows = [
+        (text[at : at + size], whose, at) for whose, text in snippets for at in range(0, len(text) - size + 1, size)
+    ]
     codes = np.frombuffer("".join(text for text, _, _ in rows).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     *_, hashes = _hashes_of_columns(codes.astype(np.uint64).reshape(-1, size).T)
     order = np.argsort(hashes, kind="stable")
@@ -204,7 +207,8 @@ def _pieces(texts: Sequence[str], reach: int) -> Iterator[_Piece]:
 
 
 def _batches(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
-    batch, held = [], 0
+    batch: list[_Piece] = []
+    held = 0
     for piece in pieces:
         if batch and held + len(piece.characters) > _TOGETHER:
             yield batch

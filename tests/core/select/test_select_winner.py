@@ -79,7 +79,7 @@ def test_of_two_leaders_with_one_mean_the_cheaper_leads_then_the_first() -> None
 
 
 def test_copies_of_a_question_count_once() -> None:
-    few = answers((2, "10"), (3, "11"), (1, "01"))
+    few = answers((3, "10"), (2, "11"), (1, "01"))
     copied, labels = np.repeat(few, 10, axis=1), [str(at // 10) for at in range(60)]
     free, grouped = select_winner(copied), select_winner(copied, groups=labels)
 

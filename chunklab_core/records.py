@@ -681,6 +681,7 @@ class Report:
         ranking_metric: what the cells are ranked by.
         n_questions: questions in the file; those without gold are named in `unscored`.
         cells: ranked best first, cells ruled out after those in play.
+        survey: its cells are positions in `cells`, its questions those in `per_question`; axes bear their names.
         chunks: by label of the strategy, in order of document and place.
     """
 
@@ -694,5 +695,6 @@ class Report:
     cells: tuple[Cell, ...]
     health: tuple[Health, ...]
     verdict: CellVerdict
+    survey: Survey
     warnings: tuple[Warning, ...]
     chunks: tuple[tuple[str, tuple[ChunkEntry, ...]], ...]

@@ -35,6 +35,7 @@ from tasks.report import report
 from tasks.retrieve import retrieve
 from tasks.score import score
 from tasks.select import select
+from tasks.survey import survey
 
 TASKS: Mapping[str, Task[..., Ref]] = {
     "parse": parse,
@@ -47,6 +48,7 @@ TASKS: Mapping[str, Task[..., Ref]] = {
     "match": match,
     "score": score,
     "select": select,
+    "survey": survey,
 }
 
 # Most threads wait for the stage before theirs, so a few more than there are cores keep those busy.

@@ -25,6 +25,7 @@ from chunklab_core.records import (
     Provenance,
     Report,
 )
+from chunklab_core.report.survey import parts_to_mapping, survey_to_mapping
 
 SCHEMA_VERSION = 1
 
@@ -67,12 +68,15 @@ def report_to_mapping(report: Report) -> dict[str, Any]:
         "k": report.top_k,
         "ranking_metric": report.ranking_metric,
         "verdict": _verdict(report.verdict),
+        **survey_to_mapping(report),
         "warnings": [
             {"code": entry.code, "severity": entry.severity, "message": entry.message, "where": entry.where}
             for entry in report.warnings
         ],
         "health": [_health(entry) for entry in report.health],
-        "cells": [_cell(cell, report.verdict) for cell in report.cells],
+        "cells": [
+            {**_cell(cell, report.verdict), **parts_to_mapping(report, at)} for at, cell in enumerate(report.cells)
+        ],
         "chunks": {label: [_chunk(chunk) for chunk in chunks] for label, chunks in report.chunks},
     }
 

@@ -51,6 +51,7 @@ def prepare(
         "queries": _keep(store, "queries", [question.query for question in scored]),
         "questions": _keep(store, "questions", [asdict(question) for question in scored]),
         "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
+        "tags": _keep(store, "tags", [question.tags for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
         "folder": str(folder.resolve()),
         "skipped": [asdict(file) for file in skipped],

@@ -13,6 +13,7 @@ from chunklab_core.models import BACKEND
 from chunklab_core.parse.stored import document_entries
 from chunklab_core.pipeline import STAGES, Node, cell_name
 from chunklab_core.plugins import is_plugin
+from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import (
     Cell,
     CellQuestion,
@@ -32,16 +33,18 @@ from chunklab_core.records import (
     SkippedFile,
     Span,
     StageReuse,
+    Survey,
     Warning,
 )
-from chunklab_core.questions import question_from_mapping
 from chunklab_core.score import mean_scores
 from chunklab_core.score.places import Slot, slot_places, slots_without
 from chunklab_core.score.stored import unpack_places
 from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select.reasons import FEW_QUESTIONS
+from chunklab_core.select.stored import survey_from_mapping
 from chunklab_core.store import Ref, Store, stage_of, unpack_json
 from chunklab_core.workbench.chunk_table import ChunkTable
+from chunklab_core.workbench.survey_names import in_report, warnings_of_survey
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
 _NAMED = 8  # in one warning
@@ -69,6 +72,7 @@ def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collectio
     skipped = tuple(SkippedFile(**each) for each in [*run["skipped"], *found.unreadable])
     n_scored = len(cells[0].per_question)
     verdict = found.verdict(cells)
+    survey = found.survey(cells)
     top_k = run["settings"]["retrieval"]["top_k"][0]
     return Report(
         provenance=_provenance(run, work, todo, started),
@@ -81,7 +85,11 @@ def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collectio
         cells=cells,
         health=health,
         verdict=verdict,
-        warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k, found.nowhere())),
+        survey=survey,
+        warnings=(
+            *warnings_of_survey(survey, [row.score.question_id for row in cells[0].per_question]),
+            *_warnings(documents, skipped, run["unscored"], cells, health, top_k, found.nowhere()),
+        ),
         chunks=tuple((one.label, found.chunks(one.label)) for one in work if one.stage == "chunk"),
     )
 
@@ -143,6 +151,17 @@ class _Results:
             cheapest_ci95=tuple(said["cheapest_ci95"]),
             speaks_of=said["speaks_of"],
         )
+
+    def survey(self, cells: Sequence[Cell]) -> Survey:
+        """What stands around the verdict, for the cells as they are ordered and in the names of their axes."""
+        found = survey_from_mapping(
+            next(self._read(ref) for (stage, _), ref in self._refs.items() if stage == "survey")
+        )
+        ranked = [cell.cell for cell in cells]
+        places = [ranked.index(cell_name(strategy["label"], retriever)) for strategy, retriever in self._pairs()]
+        labels = [strategy["label"] for strategy in self._run["strategies"]]
+        models = [self._run["model"]["model_place"]["name"]] if self._run["model"] else []
+        return in_report(found, places, strategy=labels, retriever=self._run["retrievers"], model=models)
 
     def chunks(self, label: str) -> tuple[ChunkEntry, ...]:
         """Where the chunks of a strategy lie."""

@@ -252,6 +252,7 @@ def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
         "match": 1,
         "score": 1,
         "select": 1,
+        "survey": 1,
     }
 
 

@@ -14,7 +14,8 @@ READS = {  # rooms whose code may shape the result of a stage, besides the shelf
     "locate": {"parse", "score"},
     "match": {"parse", "chunk", "score"},
     "score": {"parse", "chunk", "score"},
-    "select": {"select"},
+    "select": {"parse", "score", "select"},
+    "survey": {"select"},
 }
 ROOMS = sorted(set().union(*READS.values()))
 

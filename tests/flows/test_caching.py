@@ -35,7 +35,7 @@ def branch(label: str) -> set[str]:
     return own | cells("index", ("dense", "bm25"), [label]) | searched
 
 
-SELECT = {"select all cells"}
+SELECT = {"select all cells", "survey all cells"}
 LOCATE = {"locate gold"}
 ALL = {"parse documents", "embed questions", *LOCATE, *branch("fixed"), *branch("semantic"), *SELECT}
 

@@ -4,15 +4,24 @@ import pytest
 
 from chunklab_core.config import EvaluationConfig, to_mapping
 from chunklab_core.records import (
+    AxisEffect,
+    AxisEffects,
+    AxisLevel,
+    Breakdown,
     Cell,
     CellQuestion,
     CellVerdict,
     ChunkEntry,
     DocumentEntry,
+    Dominated,
     FuzzyFind,
     Health,
+    LambdaPlace,
+    LambdaRange,
     MetricsAtK,
     ModelEntry,
+    ParetoFront,
+    PartRecall,
     Provenance,
     QuestionScore,
     Report,
@@ -20,7 +29,12 @@ from chunklab_core.records import (
     RunEntry,
     SkippedFile,
     Span,
+    Stability,
+    StabilityView,
     StageReuse,
+    Strata,
+    Stratum,
+    Survey,
     Warning,
 )
 
@@ -65,6 +79,46 @@ def health_of(strategy: str) -> Health:
 NO_CHUNKS = Health("structure", 0, None, None, {"all-MiniLM-L6-v2": None}, None, 1.0, 90)
 
 
+def survey_of(n_cells: int) -> Survey:
+    """The leader is the first cell, its rival the second; whatever can be undefined is so once."""
+    few = PartRecall("tables", 1, 1, 0.5, None, (0.1, 0.9))
+    many = PartRecall("prose", 40, 38, 0.5, (0.4, 0.6), None)
+    strategies = (AxisLevel("fixed", 0.75, 0.5, (0.25, 0.75), 1), AxisLevel("structure", 0.0, None, None, 0))
+    retrievers = (AxisLevel("dense", 1.0, 0.5, (-0.125, 1.0), 1), AxisLevel("bm25", 0.25, -0.5, (-1.0, 0.125), 1))
+    asked = (
+        Stratum("prose", 38, 0.625, 0.125, 0.5, 0.75),
+        Stratum("lists", 9, 0.25, 0.25, 0.25, 0.25),
+        Stratum("tables", 1, 0.125, 1.0, None, None),
+    )
+    return Survey(
+        axes=AxisEffects(
+            (
+                AxisEffect("retriever", retrievers, 0.5, (-0.125, 1.0), None),
+                AxisEffect("strategy", strategies, None, None, None),
+            ),
+            None,
+        ),
+        pareto=ParetoFront((1, 0), (Dominated(2, 1),)),
+        lambda_range=LambdaRange(
+            LambdaPlace(0, 0.0, 0.125), None, 1, (LambdaPlace(0, 0.0, 0.125), LambdaPlace(1, 0.125, None))
+        ),
+        by_tag=Breakdown(((many, few),) * n_cells, "Few."),
+        by_document=Breakdown(((many,),) * n_cells, None),
+        by_gold_length=Breakdown(((few,),) * n_cells, None),
+        stability=Stability(
+            0,
+            2,
+            (
+                StabilityView("k", "k = 3", 0, True),
+                StabilityView("questions", "half 1a of the questions", 1, False),
+                StabilityView("lambda", "lambda = 0.1", 0, True),
+            ),
+        ),
+        strata=(Strata("tag", 0, 1, asked, 60, None), Strata("document", 0, 1, asked[:2], None, None)),
+        question_groups=((0, 1),),
+    )
+
+
 @pytest.fixture
 def report() -> Report:
     return Report(
@@ -104,6 +158,7 @@ def report() -> Report:
             cheapest_difference=-0.5,
             cheapest_ci95=(-1.0, 0.25),
         ),
+        survey=survey_of(3),
         warnings=(Warning("few_questions", "warning", "Fewer than 15 questions are scored.", "questions"),),
         chunks=(
             (
@@ -137,5 +192,11 @@ def full_report(report: Report) -> Report:
     )
     warnings = tuple(Warning(f"w{index}", "warning", f"Something of note, number {index}.") for index in range(5))
     return replace(
-        report, cells=cells, verdict=verdict, health=tuple(map(health_of, strategies)), warnings=warnings, chunks=()
+        report,
+        cells=cells,
+        verdict=verdict,
+        survey=survey_of(15),
+        health=tuple(map(health_of, strategies)),
+        warnings=warnings,
+        chunks=(),
     )

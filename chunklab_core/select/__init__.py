@@ -22,7 +22,6 @@ from chunklab_core.select.shrunk import discounted
 
 __all__ = ["probability_best", "select_winner"]
 
-_RESAMPLES = 100_000
 _FEW_DOCUMENTS = 10
 
 
@@ -36,6 +35,7 @@ def select_winner(
     balanced_lambda: float = 0.05,
     seed: int = 0,
     names: Sequence[str] | None = None,
+    resamples: int = 100_000,
 ) -> Verdict:
     """Which cell is best, if the questions can tell.
 
@@ -52,6 +52,7 @@ def select_winner(
         balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
         seed: of all resamples.
         names: one name a cell, for the sentences; without them cells are numbered from 0.
+        resamples: how many are drawn for each share; with fewer, other seeds differ by more.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit, something is NaN, or there is no cell or no question.
@@ -63,7 +64,7 @@ def select_winner(
     shown = _shown(names, n_cells)
     drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
     price = balanced_lambda if price_counts else None
-    shares = _shares(field, drawn, documents, price, seed)
+    shares = _shares(field, drawn, documents, price, resamples, seed)
     evidence = _evidence(field, shares, drawn)
     status = _status(evidence, n_cells)
     return Verdict(
@@ -106,18 +107,23 @@ class _Shares:
 
 
 def _shares(
-    field: Field, drawn: Sequence[str], documents: Sequence[str] | None, price: float | None, seed: int
+    field: Field,
+    drawn: Sequence[str],
+    documents: Sequence[str] | None,
+    price: float | None,
+    resamples: int,
+    seed: int,
 ) -> _Shares:
-    by_question = win_shares(field.cells.by_label(drawn), _RESAMPLES, seed)
+    by_question = win_shares(field.cells.by_label(drawn), resamples, seed)
     grouped = field.entrant_values(field.cells.by_label(drawn))
     tails = tails_against_leader(grouped, seed)
     out = ruled_out(field.entrant_shares(by_question), tails)
-    belief = discounted(grouped.values / grouped.unit, sizes_of(drawn), tails, _RESAMPLES, seed)
+    belief = discounted(grouped.values / grouped.unit, sizes_of(drawn), tails, resamples, seed)
     return _Shares(
         by_question=by_question,
         shrunk=field.cell_shares(belief.shares),
-        by_document=_by_document(field, documents, seed),
-        on_balance=_on_balance(field, drawn, field.cells_of(~out), price, seed),
+        by_document=_by_document(field, documents, resamples, seed),
+        on_balance=_on_balance(field, drawn, field.cells_of(~out), price, resamples, seed),
         out=out,
         leader_recall=belief.leader_recall,
     )
@@ -171,19 +177,21 @@ def _cheapest(field: Field, in_play: Sequence[int], drawn: Sequence[str], seed: 
     }
 
 
-def _by_document(field: Field, documents: Sequence[str] | None, seed: int) -> NDArray[np.float64] | None:
+def _by_document(
+    field: Field, documents: Sequence[str] | None, resamples: int, seed: int
+) -> NDArray[np.float64] | None:
     if documents is None or len(set(documents)) < _FEW_DOCUMENTS:
         return None
-    return win_shares(field.cells.by_label(documents), _RESAMPLES, seed)
+    return win_shares(field.cells.by_label(documents), resamples, seed)
 
 
 def _on_balance(
-    field: Field, drawn: Sequence[str], in_play: Sequence[int], price: float | None, seed: int
+    field: Field, drawn: Sequence[str], in_play: Sequence[int], price: float | None, resamples: int, seed: int
 ) -> NDArray[np.float64] | None:
     if field.tokens is None or price is None or len(field.entrants) == 1:
         return None
     cells, tokens = field.cells.by_label(drawn), sum_by_label(field.tokens, drawn)
-    return balanced_shares(cells, tokens, sizes_of(drawn), in_play, price, _RESAMPLES, seed)
+    return balanced_shares(cells, tokens, sizes_of(drawn), in_play, price, resamples, seed)
 
 
 def _needed(field: Field, drawn: Sequence[str]) -> int | None:

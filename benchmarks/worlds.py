@@ -41,11 +41,14 @@ def one_better(rng: np.random.Generator, n_cells: int, n_questions: int, gap: fl
     return outcomes(rng, [EQUAL_RECALL + gap, *[EQUAL_RECALL] * (n_cells - 1)], n_questions)
 
 
-def mixture(rng: np.random.Generator) -> tuple[Scores, int]:
-    """A comparison as it might come: 3 to 5 cells, 18 to 129 questions, recalls 2 to 10 points apart; and the best."""
+def mixture(rng: np.random.Generator, apart: float | None = None) -> tuple[Scores, int]:
+    """A comparison as it might come: 3 to 5 cells, 18 to 129 questions, recalls 2 to 10 points apart; and the best.
+
+    With `apart`, true recalls are spread by that standard deviation in all comparisons.
+    """
     n_cells = int(rng.integers(3, 6))
     n_questions = int(rng.choice([18, 30, 60, 129]))
-    apart = float(rng.choice([0.02, 0.05, 0.10]))
+    apart = float(rng.choice([0.02, 0.05, 0.10])) if apart is None else apart
     recalls = np.clip(rng.uniform(0.45, 0.85) + apart * rng.standard_normal(n_cells), 0.02, 0.98)
     return outcomes(rng, recalls.tolist(), n_questions), int(np.argmax(recalls))
 

@@ -60,7 +60,8 @@ class Posterior:
         rng = np.random.default_rng(seed)
         wins = np.zeros(len(self.axes))
         upto = np.rint(np.cumsum(self.weights) * draws).astype(np.intp)
-        for at, n in enumerate(np.diff(upto, prepend=0)):
+        times = np.diff(upto, prepend=0)
+        for at, n in zip(np.flatnonzero(times), times[times > 0], strict=True):
             if _TAU[at] == 0:  # all are best, and share it
                 wins += n / len(wins)
                 continue

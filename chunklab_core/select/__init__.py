@@ -134,12 +134,13 @@ def _evidence(field: Field, shares: _Shares, drawn: Sequence[str]) -> Evidence:
         return None if by_cell is None else min(1.0, float(field.entrant_shares(by_cell)[0]))
 
     n_drawn, share = len(set(drawn)), of_leader(shares.by_question) or 0.0
-    unsettled = len(field.entrants) > 1 and (share < BAR or n_drawn < FEW_QUESTIONS)
+    shrunk = of_leader(shares.shrunk) or 0.0
+    unsettled = len(field.entrants) > 1 and (min(share, shrunk) < BAR or n_drawn < FEW_QUESTIONS)
     return Evidence(
         field=field,
         n_questions=n_drawn,
         share=share,
-        shrunk=of_leader(shares.shrunk) or 0.0,
+        shrunk=shrunk,
         by_document=of_leader(shares.by_document),
         on_balance=of_leader(shares.on_balance),
         on_balance_best=None if shares.on_balance is None else int(shares.on_balance.argmax()),

@@ -10,6 +10,7 @@ import pytest
 
 from chunklab_core.select.covariance import covariance_of_means
 from chunklab_core.select.hierarchy import posterior
+from chunklab_core.select.lead_needed import lead_needed
 from chunklab_core.select.shrunk import discounted
 
 NORMAL = NormalDist()
@@ -131,3 +132,12 @@ def test_the_runner_up_is_never_left_out() -> None:
 
     assert shares[0] > 0.99
     assert shares.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.08])
+def test_the_lead_needed_is_the_one_that_the_model_gives_that_share(noise: float) -> None:
+    lead = lead_needed(np.array([2 * noise**2]), 0.90)[0]
+
+    assert lead > 1.2816 * (2 * noise**2) ** 0.5  # what P(best) alone asks for
+    shares = posterior(np.array([0.5 + lead, 0.5]), np.eye(2) * noise**2).shares(200_000, seed=1)
+    assert shares[0] == pytest.approx(0.90, abs=0.003)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -89,9 +88,7 @@ def test_a_tiny_bad_cell_changes_neither_the_status_nor_the_others(seed: int, ce
     bad = (rng.random(n) < 0.02).astype(float)
 
     alone = select_winner(scores, tokens=tokens, resamples=4000)
-    among = select_winner(
-        np.vstack([scores, bad]), tokens=np.vstack([tokens, np.full(n, 40.0)]), resamples=4000, names=None
-    )
+    among = select_winner(np.vstack([scores, bad]), tokens=np.vstack([tokens, np.full(n, 40.0)]), resamples=4000)
 
     assert among.ruled_out[-1] == cells
     assert (among.status, among.leader, among.in_play) == (alone.status, alone.leader, alone.in_play)
@@ -109,10 +106,10 @@ def test_another_seed_says_the_same_unless_a_share_is_at_the_bar(pattern: Sequen
 
 
 def test_a_share_of_the_model_at_its_bar_is_said_to_be_there() -> None:
-    """Of all leads on 100 questions with 12 losses, the one whose discounted share comes nearest to 0.90 is told so."""
-    verdicts = [select_winner(answers((12 + lead, "10"), (12, "01"), (76 - lead, "11"))) for lead in range(8, 16)]
-    nearest = min(verdicts, key=lambda verdict: abs(verdict.p_best_shrunk[0] - 0.90))
-    expected = any(abs(share - 0.90) <= 0.005 for share in (nearest.leader_share, nearest.p_best_shrunk[0]))
+    """10 against 3 of 50: the model's integrals, added up on its grid, give 0.8998, whatever is drawn."""
+    verdict = select_winner(answers((10, "10"), (3, "01"), (37, "11")))
 
-    assert nearest.at_bar == expected
-    assert replace(nearest, at_bar=expected) == nearest
+    assert verdict.leader_share > 0.95
+    assert verdict.p_best_shrunk[0] == pytest.approx(0.8998, abs=0.004)
+    assert verdict.at_bar
+    assert any("another seed may say otherwise" in reason for reason in verdict.reasons)

@@ -22,7 +22,6 @@ from chunklab_core.select.shrunk import discounted
 
 __all__ = ["FEW_DOCUMENTS", "probability_best", "select_winner"]
 
-_RESAMPLES = 100_000
 FEW_DOCUMENTS = 10
 
 
@@ -36,6 +35,7 @@ def select_winner(
     balanced_lambda: float = 0.05,
     seed: int = 0,
     names: Sequence[str] | None = None,
+    resamples: int = 100_000,
 ) -> Verdict:
     """Which cell is best, if the questions can tell.
 
@@ -52,6 +52,7 @@ def select_winner(
         balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
         seed: of all resamples.
         names: one name a cell, for the sentences; without them cells are numbered from 0.
+        resamples: how many are drawn for each share; with fewer, other seeds differ by more.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit, something is NaN, or there is no cell or no question.
@@ -63,7 +64,7 @@ def select_winner(
     shown = _shown(names, n_cells)
     drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
     price = balanced_lambda if price_counts else None
-    shares = _shares(field, drawn, documents, price, seed)
+    shares = _shares(field, drawn, documents, price, resamples, seed)
     evidence = _evidence(field, shares, drawn)
     status = _status(evidence, n_cells)
     return Verdict(
@@ -106,18 +107,23 @@ class _Shares:
 
 
 def _shares(
-    field: Field, drawn: Sequence[str], documents: Sequence[str] | None, price: float | None, seed: int
+    field: Field,
+    drawn: Sequence[str],
+    documents: Sequence[str] | None,
+    price: float | None,
+    resamples: int,
+    seed: int,
 ) -> _Shares:
-    by_question = win_shares(field.cells.by_label(drawn), _RESAMPLES, seed)
+    by_question = win_shares(field.cells.by_label(drawn), resamples, seed)
     grouped = field.entrant_values(field.cells.by_label(drawn))
     tails = tails_against_leader(grouped, seed)
     out = ruled_out(field.entrant_shares(by_question), tails)
-    belief = discounted(grouped.values / grouped.unit, sizes_of(drawn), tails, _RESAMPLES, seed)
+    belief = discounted(grouped.values / grouped.unit, sizes_of(drawn), tails, resamples, seed)
     return _Shares(
         by_question=by_question,
         shrunk=field.cell_shares(belief.shares),
-        by_document=_by_document(field, documents, seed),
-        on_balance=_on_balance(field, drawn, field.cells_of(~out), price, seed),
+        by_document=_by_document(field, documents, resamples, seed),
+        on_balance=_on_balance(field, drawn, field.cells_of(~out), price, resamples, seed),
         out=out,
         leader_recall=belief.leader_recall,
     )
@@ -128,12 +134,13 @@ def _evidence(field: Field, shares: _Shares, drawn: Sequence[str]) -> Evidence:
         return None if by_cell is None else min(1.0, float(field.entrant_shares(by_cell)[0]))
 
     n_drawn, share = len(set(drawn)), of_leader(shares.by_question) or 0.0
-    unsettled = len(field.entrants) > 1 and (share < BAR or n_drawn < FEW_QUESTIONS)
+    shrunk = of_leader(shares.shrunk) or 0.0
+    unsettled = len(field.entrants) > 1 and (min(share, shrunk) < BAR or n_drawn < FEW_QUESTIONS)
     return Evidence(
         field=field,
         n_questions=n_drawn,
         share=share,
-        shrunk=of_leader(shares.shrunk) or 0.0,
+        shrunk=shrunk,
         by_document=of_leader(shares.by_document),
         on_balance=of_leader(shares.on_balance),
         on_balance_best=None if shares.on_balance is None else int(shares.on_balance.argmax()),
@@ -171,19 +178,21 @@ def _cheapest(field: Field, in_play: Sequence[int], drawn: Sequence[str], seed: 
     }
 
 
-def _by_document(field: Field, documents: Sequence[str] | None, seed: int) -> NDArray[np.float64] | None:
+def _by_document(
+    field: Field, documents: Sequence[str] | None, resamples: int, seed: int
+) -> NDArray[np.float64] | None:
     if documents is None or len(set(documents)) < FEW_DOCUMENTS:
         return None
-    return win_shares(field.cells.by_label(documents), _RESAMPLES, seed)
+    return win_shares(field.cells.by_label(documents), resamples, seed)
 
 
 def _on_balance(
-    field: Field, drawn: Sequence[str], in_play: Sequence[int], price: float | None, seed: int
+    field: Field, drawn: Sequence[str], in_play: Sequence[int], price: float | None, resamples: int, seed: int
 ) -> NDArray[np.float64] | None:
     if field.tokens is None or price is None or len(field.entrants) == 1:
         return None
     cells, tokens = field.cells.by_label(drawn), sum_by_label(field.tokens, drawn)
-    return balanced_shares(cells, tokens, sizes_of(drawn), in_play, price, _RESAMPLES, seed)
+    return balanced_shares(cells, tokens, sizes_of(drawn), in_play, price, resamples, seed)
 
 
 def _needed(field: Field, drawn: Sequence[str]) -> int | None:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 _TAU_SCALE = 0.1  # true recalls of cells on one corpus lie about so far apart
 _EQUAL = 0.05  # probability that no cell differs from another
-_TAU = np.concatenate([[0.0], (np.arange(100) + 0.5) * _TAU_SCALE / 20])  # 0, and midpoints of a grid to five scales
+TAU = np.concatenate([[0.0], (np.arange(100) + 0.5) * _TAU_SCALE / 20])  # 0, and midpoints of a grid to five scales
 _LEAST = 1e-12  # of a variance, so that a direction without noise can be divided by
 
 
@@ -60,8 +60,9 @@ class Posterior:
         rng = np.random.default_rng(seed)
         wins = np.zeros(len(self.axes))
         upto = np.rint(np.cumsum(self.weights) * draws).astype(np.intp)
-        for at, n in enumerate(np.diff(upto, prepend=0)):
-            if _TAU[at] == 0:  # all are best, and share it
+        times = np.diff(upto, prepend=0)
+        for at, n in zip(np.flatnonzero(times), times[times > 0], strict=True):
+            if TAU[at] == 0:  # all are best, and share it
                 wins += n / len(wins)
                 continue
             own = rng.standard_normal((n, len(wins))) * np.sqrt(self.variances[at])
@@ -80,13 +81,13 @@ def posterior(means: NDArray[np.float64], covariance: NDArray[np.float64]) -> Po
     """
     noise, axes = np.linalg.eigh(covariance)
     noise = np.maximum(noise, _LEAST)
-    total = noise + _TAU[:, None] ** 2  # (grid, entrants): variance of the observed means along each axis
+    total = noise + TAU[:, None] ** 2  # (grid, entrants): variance of the observed means along each axis
     ones, seen = axes.sum(axis=0), axes.T @ means
     precision = (ones**2 / total).sum(axis=1)
     mu = (ones * seen / total).sum(axis=1) / precision
     off = seen - mu[:, None] * ones
-    kept = _TAU[:, None] ** 2 / total
-    log_weight = np.log(_prior()) - (np.log(total).sum(axis=1) + np.log(precision) + (off**2 / total).sum(axis=1)) / 2
+    kept = TAU[:, None] ** 2 / total
+    log_weight = np.log(prior()) - (np.log(total).sum(axis=1) + np.log(precision) + (off**2 / total).sum(axis=1)) / 2
     weights = np.exp(log_weight - log_weight.max())
     return Posterior(
         weights=weights / weights.sum(),
@@ -98,7 +99,7 @@ def posterior(means: NDArray[np.float64], covariance: NDArray[np.float64]) -> Po
     )
 
 
-def _prior() -> NDArray[np.float64]:
+def prior() -> NDArray[np.float64]:
     """Probability of each point of the grid. Shape (grid,)."""
-    spread = np.exp(-((_TAU[1:] / _TAU_SCALE) ** 2) / 2)
+    spread = np.exp(-((TAU[1:] / _TAU_SCALE) ** 2) / 2)
     return np.concatenate([[_EQUAL], (1 - _EQUAL) * spread / spread.sum()])

@@ -123,7 +123,7 @@ def _field(evidence: Evidence, names: Sequence[str]) -> list[str]:
 
 
 def _needed(evidence: Evidence, names: Sequence[str]) -> list[str]:
-    settled = evidence.share >= BAR and evidence.n_questions >= FEW_QUESTIONS
+    settled = min(evidence.share, evidence.shrunk) >= BAR and evidence.n_questions >= FEW_QUESTIONS
     if settled or evidence.n_questions < 2:  # one question tells nothing of the spread
         return []
     first, second = (names[members[0]] for members in evidence.field.entrants[:2])

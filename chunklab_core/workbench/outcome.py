@@ -13,6 +13,7 @@ from chunklab_core.models import BACKEND
 from chunklab_core.parse.stored import document_entries
 from chunklab_core.pipeline import STAGES, Node, cell_name
 from chunklab_core.plugins import is_plugin
+from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import (
     Cell,
     CellQuestion,
@@ -33,7 +34,6 @@ from chunklab_core.records import (
     StageReuse,
     Warning,
 )
-from chunklab_core.questions import question_from_mapping
 from chunklab_core.score import mean_scores
 from chunklab_core.score.places import Slot, slot_places, slots_without
 from chunklab_core.score.stored import unpack_places

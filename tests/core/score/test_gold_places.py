@@ -138,6 +138,10 @@ def snippets_of(draw: st.DrawFn, sources: Sequence[str]) -> list[str]:
     return [snippet for snippet in found if is_snippet(snippet)]
 
 
+def chunk(text: str, start: int, end: int, prefix: str = "") -> Chunk:
+    return Chunk(f"d#{start}", "d", Span(start, end), text[start:end], prefix, 1)
+
+
 def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[Held]:
     """Every chunk searched for every snippet: the definition."""
     passages = [passage_of(document.text, chunk) for chunk in chunks]
@@ -168,6 +172,34 @@ def test_overlap_says_of_every_chunk_what_the_search_says(data: st.DataObject, t
 
 
 @pytest.mark.parametrize(
+    ("text", "cut", "snippet", "holds"),
+    [
+        ("It costs 5\n% of it, or less.", 10, "it costs 5", [True, False]),  # the sign lies behind the edge
+        ("Pay 5\n€ to the clerk.", 5, "pay 5", [True, False]),
+        ("In US$\n40 boxes are sold.", 6, "40 boxes are", [False, True]),
+        ("Fees of 12,500 crowns.", 11, "fees of 12", [False, False]),  # a figure is cut
+        ("Press E-\nF12 to go on.", 8, "f12 to go", [False, True]),  # one figure only where the lines are joined
+        ("Stop the work-\nflow runs.", 15, "flow runs", [False, True]),
+        ("Stop the work-\nflow runs.", 14, "stop the work-", [True, False]),
+        ("x | a | b\n", 2, "a | b", [False, True]),  # a pipe that is the first of the chunk, not of the row
+        ("un\u00ad\nopened boxes", 3, "un", [True, False]),
+        ("Oil the hinge of the gate today.", 9, "oil the h", [True, False]),  # within a word
+        ("The clerk stamps the white form. Then he goes.", 28, "The clerk stamps the white form.", [True, False]),
+    ],
+)
+def test_a_cut_in_an_awkward_place_is_judged_by_the_text_of_the_chunk(
+    text: str, cut: int, snippet: str, holds: list[bool]
+) -> None:
+    document = Document("d", text + " Nothing more is said here." * 30)
+    chunks = [chunk(document.text, 0, cut), chunk(document.text, cut, len(document.text))]
+
+    found = quickly(document, chunks, [snippet], 0.86)
+
+    assert found == slowly(document, chunks, [snippet], 0.86)
+    assert [at in {held.chunk for held in found} for at in range(2)] == holds
+
+
+@pytest.mark.parametrize(
     ("name", "params"),
     [("fixed", {"chunk_size": 40, "overlap": 12}), ("structure", {"max_tokens": 60}), ("recursive", {})],
 )
@@ -191,10 +223,6 @@ def test_overlap_says_of_real_documents_what_the_search_says(
 
     assert found == slowly(document, chunks, wanted, 0.9)
     assert found
-
-
-def chunk(text: str, start: int, end: int, prefix: str = "") -> Chunk:
-    return Chunk(f"d#{start}", "d", Span(start, end), text[start:end], prefix, 1)
 
 
 @pytest.mark.parametrize(

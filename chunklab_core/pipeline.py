@@ -35,7 +35,7 @@ from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import CellAxes, EmbedTexts, Question, QuestionScore, Ranking, Report
+from chunklab_core.records import CellAxes, EmbedTexts, Interval, Question, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
 from chunklab_core.score.holders import Held, hold
@@ -46,6 +46,7 @@ from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select import FEW_DOCUMENTS, select_winner
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
+from chunklab_core.select.breakdown import recall_by_part
 from chunklab_core.select.near_duplicates import group_questions
 from chunklab_core.select.survey import survey
 from chunklab_core.select.wilson import ci95_wilson, needs_wilson
@@ -472,6 +473,7 @@ def select_all(
         seed=seed,
         names=names,
     )
+    intervals = _intervals(recall, groups, resamples, seed)
     means, costs = recall.mean(axis=1), tokens.mean(axis=1)
     in_play = np.isin(np.arange(len(scores)), verdict.in_play)
     priced_in_play = balanced(means, costs, balanced_lambda, in_play)
@@ -481,8 +483,8 @@ def select_all(
         "balanced_in_play": [
             value if there else None for value, there in zip(priced_in_play.tolist(), in_play, strict=True)
         ],
-        "ci95": [ci95(cell, resamples, seed) for cell in recall],
-        "ci95_wilson": [ci95_wilson(cell) if needs_wilson(cell) else None for cell in recall],
+        "ci95": [interval for interval, _ in intervals],
+        "ci95_wilson": [beside for _, beside in intervals],
         "groups": groups,
         "documents": standing.documents,
     }
@@ -525,6 +527,16 @@ def survey_all(
         seed=seed,
     )
     return pack_json(asdict(found)), None
+
+
+def _intervals(
+    recall: NDArray[np.float64], groups: Sequence[str], resamples: int, seed: int
+) -> list[tuple[Interval | None, Interval | None]]:
+    """Of each cell the interval of its recall, and Wilson's where it should stand beside it."""
+    if len(set(groups)) == len(groups):
+        return [(ci95(cell, resamples, seed), ci95_wilson(cell) if needs_wilson(cell) else None) for cell in recall]
+    whole = recall_by_part(recall, [["all"]] * len(groups), groups, resamples=resamples, seed=seed)
+    return [(part.ci95 or (part.recall, part.recall), part.ci95_wilson) for (part,) in whole.cells]
 
 
 def _axes(strategy: int, retriever: int, model: int | None, reranker: int | None) -> CellAxes:

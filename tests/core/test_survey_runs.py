@@ -167,6 +167,23 @@ def test_near_duplicates_are_named_and_warned_of(world: World) -> None:
     assert "apples, again" in warning.message
 
 
+def test_copies_of_a_question_make_no_interval_narrower(world: World) -> None:
+    widths = {}
+    for n_copies in (1, 30):
+        copies = range(n_copies)
+        world.questions = [
+            {**one, "id": f"{one['id']}-{at}", "query": f"{'Again: ' * at}{one['query']}"}
+            for one in QUESTIONS
+            for at in copies
+        ]
+        cell = next(cell for cell in world.report().cells if cell.strategy == "halves")
+        assert cell.recall_at_k == pytest.approx(2 / 3)
+        assert cell.ci95_wilson is not None  # three questions, however often they are asked
+        widths[n_copies] = cell.ci95[1] - cell.ci95[0], cell.ci95_wilson[1] - cell.ci95_wilson[0]
+
+    assert widths[30] == pytest.approx(widths[1])
+
+
 def test_without_near_duplicates_nothing_is_said_of_them(found: dict[str, Any]) -> None:
     assert found["question_groups"] == []
     assert "near_duplicate_questions" not in {one["code"] for one in found["warnings"]}

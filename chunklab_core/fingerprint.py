@@ -50,11 +50,17 @@ def stage_key(
         inputs: by name, the reference of each input or a list of them.
         libraries: distributions whose version shapes the result.
     """
-    versions = {name: version_of(name) for name in libraries}
-    versions["unicode"] = unicodedata.unidata_version  # what Python takes for letters, case and composed characters
+    versions = versions_of(libraries)
     return digest(
         {"stage": stage, "code": code, "parameters": dict(parameters), "inputs": dict(inputs), "libraries": versions}
     )
+
+
+def versions_of(libraries: Iterable[str]) -> dict[str, str]:
+    """The versions that a stage's key holds, by the name of the library."""
+    versions = {name: version_of(name) for name in libraries}
+    versions["unicode"] = unicodedata.unidata_version  # what Python takes for letters, case and composed characters
+    return versions
 
 
 @cache

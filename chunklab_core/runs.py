@@ -38,8 +38,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """One result that a run made.
+class Effort:
+    """What one result cost that a run made.
 
     Attributes:
         seconds: from its start to its end, waiting for a shared model included.
@@ -76,7 +76,20 @@ class RunRecord:
     inputs: Ref
     refs: tuple[Ref, ...]
     explained: Mapping[str, Any]
-    made: tuple[Made, ...]
+    made: tuple[Effort, ...]
+
+
+class CountingStore(Store):
+    """A store that counts, by shelf, the items that are written through it."""
+
+    def __init__(self, store: Store) -> None:
+        vars(self).update(vars(store))  # the same store, whatever it holds
+        self.new: dict[str, int] = {}
+
+    def put_items(self, shelf: str, items: Mapping[bytes, bytes]) -> None:
+        """Keeps items, and counts them."""
+        super().put_items(shelf, items)
+        self.new[shelf] = self.new.get(shelf, 0) + len(items)
 
 
 @contextlib.contextmanager
@@ -104,10 +117,15 @@ def begin(
             _end(store, record, how, lock)
 
 
-def note_made(store: Store, made: Made) -> None:
+def note_made(store: Store, made: Effort) -> None:
     """Leaves word of a result that was made, for the record of the run; the work may be done in another process."""
     with contextlib.suppress(OSError):
-        write_atomically(_notes(store) / f"{made.ref.replace('/', '-')}.json", [_sealed(_made_to_json(made))])
+        write_atomically(_note(store, made.ref), [_sealed(_effort_to_json(made))])
+
+
+def noted(store: Store, refs: Collection[Ref]) -> dict[Ref, Effort]:
+    """Those of these results that were made by runs whose record is still open."""
+    return {made.ref: made for made in _noted(store, refs)}
 
 
 def records(store: Store) -> Iterator[RunRecord]:
@@ -160,6 +178,11 @@ def last_use(store: Store) -> dict[Ref, datetime]:
     return used
 
 
+def new_items(effort: Effort) -> int | None:
+    """Of the items that a result leans on, how many were made for it; None for a result without items."""
+    return next((min(effort.new.get(shelf, 0), of) for shelf, of in effort.items.items()), None)
+
+
 @contextlib.contextmanager
 def no_run_begins(store: Store) -> Iterator[None]:
     """While it lasts no run begins on this cache; a run that wants to waits. For whoever takes results away."""
@@ -200,9 +223,9 @@ def _end(store: Store, record: RunRecord, how: How, lock: FileLock) -> None:
     _unlink(Path(lock.lock_file))
 
 
-def _write_end(store: Store, record: RunRecord, ended: datetime | None, how: How, made: Sequence[Made]) -> None:
+def _write_end(store: Store, record: RunRecord, ended: datetime | None, how: How, made: Sequence[Effort]) -> None:
     whole = {**_to_json(record), "ended": ended and ended.isoformat(), "how": how}
-    whole["made"] = [_made_to_json(one) for one in made]
+    whole["made"] = [_effort_to_json(one) for one in made]
     write_atomically(_path(store, record.run_id), [_sealed(whole)])
 
 
@@ -219,7 +242,7 @@ def _tidy(store: Store) -> None:
             _write_end(store, record, None, "killed", _collect(store, record.refs))
         _unlink(lock)
     if not alive:
-        for left in [*folder.glob(".writing-*"), *_notes(store).glob("*"), *_notes(store).glob(".writing-*")]:
+        for left in [*folder.glob(".writing-*"), *(folder / "made").glob("*")]:
             _unlink(left)
     ended = [path for path in sorted(folder.glob("*.json")) if not path.with_suffix(".lock").exists()]
     for path in ended[: max(0, len(ended) - KEPT + 1)]:
@@ -244,24 +267,27 @@ def _lives(path: Path) -> bool:
 def _killed(store: Store, record: RunRecord) -> RunRecord:
     """The record of a run that was killed, with what it had made, before the next run has written that down."""
     return _from_json(
-        {**_to_json(record), "how": "killed", "made": list(map(_made_to_json, _noted(store, record.refs)))}
+        {**_to_json(record), "how": "killed", "made": list(map(_effort_to_json, _noted(store, record.refs)))}
     )
 
 
 # ---------------------------------------------------------------- notes of what was made
 
 
-def _noted(store: Store, refs: Collection[Ref]) -> list[Made]:
-    wanted = set(refs)
-    found = [_unsealed(path) for path in sorted(_notes(store).glob("*.json"))]
-    return [made for made in (_made_from_json(one) for one in found if one) if made.ref in wanted]
+def _note(store: Store, ref: Ref) -> Path:
+    return _folder(store) / "made" / f"{ref.replace('/', '-')}.json"
 
 
-def _collect(store: Store, refs: Collection[Ref]) -> list[Made]:
+def _noted(store: Store, refs: Collection[Ref]) -> list[Effort]:
+    found = [_unsealed(_note(store, ref)) for ref in refs]
+    return [_effort_from_json(one) for one in found if one]
+
+
+def _collect(store: Store, refs: Collection[Ref]) -> list[Effort]:
     """What was made of these results; the notes go."""
     made = _noted(store, refs)
     for one in made:
-        _unlink(_notes(store) / f"{one.ref.replace('/', '-')}.json")
+        _unlink(_note(store, one.ref))
     return made
 
 
@@ -270,10 +296,6 @@ def _collect(store: Store, refs: Collection[Ref]) -> list[Made]:
 
 def _folder(store: Store) -> Path:
     return store.root / "runs"
-
-
-def _notes(store: Store) -> Path:
-    return _folder(store) / "made"
 
 
 def _path(store: Store, run_id: str) -> Path:
@@ -315,7 +337,7 @@ def _to_json(record: RunRecord) -> dict[str, Any]:
         "inputs": record.inputs,
         "refs": list(record.refs),
         "explained": record.explained,
-        "made": [_made_to_json(one) for one in record.made],
+        "made": [_effort_to_json(one) for one in record.made],
     }
 
 
@@ -326,14 +348,14 @@ def _from_json(value: Mapping[str, Any]) -> RunRecord:
             "started": datetime.fromisoformat(value["started"]),
             "ended": datetime.fromisoformat(value["ended"]) if value["ended"] else None,
             "refs": tuple(value["refs"]),
-            "made": tuple(_made_from_json(one) for one in value["made"]),
+            "made": tuple(_effort_from_json(one) for one in value["made"]),
         }
     )
 
 
-def _made_to_json(made: Made) -> dict[str, Any]:
+def _effort_to_json(made: Effort) -> dict[str, Any]:
     return {"ref": made.ref, "seconds": made.seconds, "new": dict(made.new), "items": dict(made.items)}
 
 
-def _made_from_json(value: Mapping[str, Any]) -> Made:
-    return Made(**value)
+def _effort_from_json(value: Mapping[str, Any]) -> Effort:
+    return Effort(**value)

@@ -20,15 +20,18 @@ from prefect.task_runners import ThreadPoolTaskRunner
 
 from chunklab_core import pipeline
 from chunklab_core.config import load_config
+from chunklab_core.pipeline import Node
 from chunklab_core.records import Report
 from chunklab_core.store import Ref, Store, default_cache_dir, unpack_json
 from chunklab_core.workbench.door import prepare
+from chunklab_core.workbench.plan import recorded
 from flows.settings import EvaluationSettings
 from tasks.chunk import chunk
 from tasks.embed import embed
 from tasks.health import health
 from tasks.index import index
 from tasks.parse import parse
+from tasks.reasons import logged_reasons
 from tasks.report import report
 from tasks.retrieve import retrieve
 from tasks.score import score
@@ -56,19 +59,25 @@ def evaluate(settings: EvaluationSettings) -> Report:
     store = Store(settings.cache_dir or default_cache_dir())
     inputs = settings.prepared or _prepare(settings, store)
     work = pipeline.nodes(store, inputs)
-    todo = pipeline.nodes_to_run(store, work, settings.refresh)
+    with recorded(store, inputs, work, settings.refresh) as todo:
+        made: Any = _submit(store, work, todo)
+        _raise_what_failed(made)
+        out = settings.out or unpack_json(store.read(inputs))["output"]
+        return report.submit(inputs, made, todo, out, started, store=str(store.root)).result()
+
+
+def _submit(store: Store, work: Sequence[Node], todo: Mapping[Ref, list[str]]) -> list[PrefectFuture[Ref]]:
+    """All nodes as tasks, each after those whose results it reads."""
     futures: dict[Ref, PrefectFuture[Ref]] = {}
     records: Any = store.root.absolute() / "prefect"  # which key has which result; never the user's ~/.prefect
     for one in work:
         arguments = _with_futures(one.arguments, futures)
         if one.ref in futures:
             continue  # the same work under another label
-        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo, result_storage=records)
+        logged = logged_reasons(one, todo[one.ref], store) if one.ref in todo else {}
+        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo, result_storage=records, **logged)
         futures[one.ref] = task.submit(**arguments, label=one.label, store=str(store.root))
-    made: Any = list(futures.values())
-    _raise_what_failed(made)
-    out = settings.out or unpack_json(store.read(inputs))["output"]
-    return report.submit(inputs, made, sorted(todo), out, started, store=str(store.root)).result()
+    return list(futures.values())
 
 
 def _prepare(settings: EvaluationSettings, store: Store) -> Ref:

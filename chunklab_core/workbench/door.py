@@ -53,6 +53,7 @@ def prepare(
         "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
         "folder": str(folder.resolve()),
+        "asked_in": str(Path(questions).resolve()),
         "skipped": [asdict(file) for file in skipped],
         "settings": to_mapping(settings),
         "output": settings.output.dir,

@@ -15,7 +15,7 @@ import pytest
 
 from chunklab_core import runs
 from chunklab_core.errors import ConfigError
-from chunklab_core.runs import Made
+from chunklab_core.runs import Effort
 from chunklab_core.store import Ref, Store
 
 INPUTS, PARSED, CHUNKS = Ref("inputs/1"), Ref("parse/2"), Ref("chunk/3")
@@ -113,8 +113,8 @@ def test_a_killed_run_hinders_nobody_and_the_next_one_clears_up(store: Store) ->
         process.kill()
         process.wait()
     (store.root / "runs" / ".writing-abc").write_text("half")
-    runs.note_made(store, Made(Ref("parse/8"), 2.0, {"parse": 3}, {"parse": 4}))
-    runs.note_made(store, Made(Ref("parse/nobody"), 2.0, {}, {}))
+    runs.note_made(store, Effort(Ref("parse/8"), 2.0, {"parse": 3}, {"parse": 4}))
+    runs.note_made(store, Effort(Ref("parse/nobody"), 2.0, {}, {}))
     assert [one.seconds for record in runs.records(store) for one in record.made] == [2.0]
 
     with runs.begin(store, INPUTS, []) as run_id:
@@ -129,10 +129,10 @@ def test_a_killed_run_hinders_nobody_and_the_next_one_clears_up(store: Store) ->
 
 
 def test_what_was_made_stands_in_the_record_of_the_run_that_needed_it(store: Store) -> None:
-    made = Made(CHUNKS, 1.5, {"chunk": 2, "embed/abc": 40}, {"chunk": 3})
+    made = Effort(CHUNKS, 1.5, {"chunk": 2, "embed/abc": 40}, {"chunk": 3})
     with runs.begin(store, INPUTS, [PARSED, CHUNKS]):
         runs.note_made(store, made)
-        runs.note_made(store, Made(Ref("chunk/other"), 1.0, {}, {}))
+        runs.note_made(store, Effort(Ref("chunk/other"), 1.0, {}, {}))
     with runs.begin(store, INPUTS, [PARSED, CHUNKS]):
         pass
 

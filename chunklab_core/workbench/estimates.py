@@ -1,0 +1,85 @@
+"""How long work will take, from how long such work took on this machine.
+
+Why from history: a laptop and a server differ by a factor of fifty, a model by another, so a built-in speed would
+mislead. Where nothing like it was done before, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from chunklab_core.runs import RunRecord, new_items, this_machine
+
+_RUNS = 30  # looked at
+_REACH = 20.0  # times the largest piece of work that was done; beyond it nothing is said
+_LONG = 1.0  # seconds of work from which on a run tells how much of it is done side by side
+
+Kind = tuple[str, str]
+"""A stage, and what within it decides the time an item takes: the method, the retriever or the model."""
+
+
+class History:
+    """How long the nodes of earlier runs on this machine took."""
+
+    def __init__(self, records: Iterable[RunRecord]) -> None:
+        self._seen: defaultdict[Kind, list[tuple[int, float]]] = defaultdict(list)
+        self._beside: list[float] = []
+        mine = (record for record in records if record.machine == this_machine() and record.made)
+        for record in islice(mine, _RUNS):
+            self._learn(record)
+
+    def __bool__(self) -> bool:
+        return bool(self._seen)
+
+    def seconds(self, node: Mapping[str, Any], new: int | None) -> float | None:
+        """How long a node will take that makes so many items (None: it makes none); None where nothing is known."""
+        seen = self._seen.get(kind_of(node))
+        if not seen:
+            return None
+        if not any(n for n, _ in seen):
+            return median(seconds for _, seconds in seen)
+        return None if new is None else _line(seen, new)
+
+    def wall_seconds(self, of_nodes: Sequence[float]) -> float:
+        """How long a run takes whose nodes take so long: some of them run side by side."""
+        together = sum(of_nodes) * (median(self._beside) if self._beside else 1.0)
+        return max(together, *of_nodes, 0.0)
+
+    def _learn(self, record: RunRecord) -> None:
+        nodes = {node["ref"]: node for node in record.explained.get("nodes", ())}
+        for effort in record.made:
+            if effort.ref in nodes:
+                self._seen[kind_of(nodes[effort.ref])].append((new_items(effort) or 0, effort.seconds))
+        together = sum(effort.seconds for effort in record.made)
+        if record.ended and together >= _LONG:
+            self._beside.append(min(1.0, (record.ended - record.started).total_seconds() / together))
+
+
+def kind_of(node: Mapping[str, Any]) -> Kind:
+    """What a node's speed depends on, besides its size; `node` as a record holds it."""
+    parameters = node["parameters"]
+    for name in ("strategy", "retriever"):
+        if name in parameters:
+            return node["stage"], str(parameters[name]["name"])
+    return node["stage"], str((parameters.get("model") or {}).get("digest", ""))
+
+
+def _line(seen: list[tuple[int, float]], new: int) -> float | None:
+    """What the straight line through what was seen says: a start, such as loading a model, and so much an item."""
+    sizes, seconds = np.array(seen, dtype=np.float64).T
+    if new > _REACH * sizes.max():
+        return None
+    start, each = 0.0, seconds.sum() / sizes.sum()
+    if len(set(sizes)) > 1:
+        each, start = np.polyfit(sizes, seconds, 1)
+    if each < 0:
+        start, each = float(np.median(seconds)), 0.0
+    if start < 0:
+        start, each = 0.0, seconds.sum() / sizes.sum()
+    return float(start + each * new)

@@ -234,7 +234,9 @@ def _inputs(comparison: Comparison, node: Explained, old: Explained) -> tuple[li
             own.append(f"order of the {stage_of(now[0])} results changed")
         new = {_name(comparison.now, ref): ref for ref in now if ref not in before}
         gone = {_name(comparison.before, ref): ref for ref in before if ref not in now}
-        left, made_anew, more = dict(gone), [], []
+        left = dict(gone)
+        made_anew: list[str] = []
+        more: list[str] = []
         for named, ref in new.items():
             earlier = left.pop(_name_before(comparison, named), None)
             if stage_of(ref) not in STAGES:

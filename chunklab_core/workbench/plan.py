@@ -109,7 +109,7 @@ def make_plan(store: Store, inputs: Ref, work: Sequence[Node], refresh: Collecti
     return Plan(
         steps=tuple(steps),
         compared_with=comparison.earlier.started if comparison.earlier else None,
-        seconds=history.wall_seconds(known) if known or not todo else None,
+        seconds=history.wall_seconds(known) if known else None if todo else 0.0,
         has_history=bool(history),
     )
 

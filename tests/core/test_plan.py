@@ -523,11 +523,18 @@ def test_what_another_machine_did_says_nothing() -> None:
 
 
 def test_work_that_was_done_side_by_side_is_expected_to_be_again() -> None:
-    history = History([replace(record(SELECT, 8.0, None))])  # eight seconds of work in two
+    history = History([record(SELECT, 8.0, None)])  # eight seconds of work in two
 
     assert history.wall_seconds([8.0, 8.0]) == 8.0  # a quarter of 16 s, and no less than the longest
     assert history.wall_seconds([2.0] * 8) == 4.0
     assert History([]).wall_seconds([3.0, 4.0]) == 7.0
+
+
+def test_what_a_run_takes_that_has_nothing_to_make_is_part_of_every_run() -> None:
+    nothing = replace(record(SELECT, 0.0, None), made=())  # two seconds for nothing
+
+    assert History([nothing]).wall_seconds([3.0]) == 5.0
+    assert History([nothing, record(SELECT, 1.0, None)]).wall_seconds([3.0]) == 5.0
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def _submit(store: Store, work: Sequence[Node], todo: Mapping[Ref, list[str]]) -
         arguments = _with_futures(one.arguments, futures)
         if one.ref in futures:
             continue  # the same work under another label
-        logged = logged_reasons(one, todo[one.ref], store) if one.ref in todo else {}
+        logged = logged_reasons(one, todo[one.ref], store.root) if one.ref in todo else {}
         task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo, result_storage=records, **logged)
         futures[one.ref] = task.submit(**arguments, label=one.label, store=str(store.root))
     return list(futures.values())

@@ -150,7 +150,7 @@ def _renamed(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str
 
 
 def _is_cut(node: Explained) -> bool:
-    return "strategy" in node["parameters"]
+    return isinstance(node["parameters"].get("strategy"), Mapping)
 
 
 def _method(node: Explained) -> str:

@@ -37,13 +37,13 @@ class History:
         return bool(self._seen)
 
     def seconds(self, node: Mapping[str, Any], new: int | None) -> float | None:
-        """How long a node will take that makes so many items (None: it makes none); None where nothing is known."""
+        """How long a node will take that makes so many items (None: nobody counts them); None if nothing is known."""
         seen = self._seen.get(kind_of(node))
         if not seen:
             return None
-        if not any(n for n, _ in seen):
+        if new is None or not any(n for n, _ in seen):
             return median(seconds for _, seconds in seen)
-        return None if new is None else _line(seen, new)
+        return _line(seen, new)
 
     def wall_seconds(self, of_nodes: Sequence[float]) -> float:
         """How long a run takes whose nodes take so long: it has to start, and some of them run side by side."""
@@ -69,10 +69,10 @@ class History:
 def kind_of(node: Mapping[str, Any]) -> Kind:
     """What a node's speed depends on, besides its size; `node` as a record holds it."""
     parameters = node["parameters"]
-    for name in ("strategy", "retriever"):
-        if name in parameters:
-            return node["stage"], str(parameters[name]["name"])
-    return node["stage"], str((parameters.get("model") or {}).get("digest", ""))
+    for name, which in (("strategy", "name"), ("retriever", "name"), ("model", "digest")):
+        if isinstance(parameters.get(name), Mapping):
+            return node["stage"], str(parameters[name].get(which))
+    return node["stage"], ""
 
 
 def _line(seen: list[tuple[int, float]], new: int) -> float | None:

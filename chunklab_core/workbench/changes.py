@@ -83,7 +83,7 @@ def compare(store: Store, now: Mapping[str, Any], but: str = "") -> Comparison:
         now: what `explain` made of the run.
         but: the id of the run itself, when it is on record already.
     """
-    earlier = _most_similar(now, (one for one in records(store) if one.run_id != but and one.explained))
+    earlier = _most_similar(now, (one for one in records(store, but) if one.explained))
     before = earlier.explained if earlier else {}
     return Comparison(store, now, before, earlier, _renamed(now, before))
 

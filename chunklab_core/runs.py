@@ -258,8 +258,8 @@ def _lives(path: Path) -> bool:
         lock.acquire(timeout=_PROBE_SECONDS, poll_interval=_PROBE_SECONDS / 5)
     except Timeout:
         return True
-    except OSError:  # a folder that cannot be written: nobody runs there
-        return False
+    except OSError:  # another user's: it cannot be asked, so it may live
+        return True
     lock.release()
     return False
 

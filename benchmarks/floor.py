@@ -4,9 +4,10 @@ Why: a re-run of an evaluation waits for Prefect most of the time, and only besi
 be said what is ours. This is that flow: as many tasks, waiting for one another in the same way, answered from Prefect's
 records by the same options, through the same settings of the command line, with the same wait for the history. What
 the evaluation has and this one has not is counted as ours: its imports, its inputs and their keys, what it reads and
-checks in the cache, its progress bars, and its report.
+checks in the cache, its progress bars, and its report. `benchmarks.overhead` runs it, in the environment that it gives
+to both: a server that Prefect has to start, the wait for it, and the recording of the tasks are on both sides.
 
-    python -m benchmarks.floor PLAN     a file as `benchmarks.overhead` writes it
+    python -m benchmarks.floor PLAN
 """
 
 import json
@@ -27,7 +28,7 @@ from flows.server import history_kept, wait_until_recorded
 _RUNNER: Any = ThreadPoolTaskRunner(max_workers=(os.cpu_count() or 1) + 6)
 
 
-def _empty(ref: str, after: list[str], label: str) -> str:
+def _empty(ref: str, after: list[str], label: str) -> str:  # noqa: ARG001 - what it waits for, and its name
     return ref
 
 

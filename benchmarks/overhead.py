@@ -17,14 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.tables import SETS, cpu_of_children
-from chunklab_core.pipeline import inputs_of, nodes
+from chunklab_core.pipeline import Node, inputs_of, nodes
 from chunklab_core.store import Ref, Store
+from flows.server import answers  # importing `flows` also makes the settings of the command line, for both sides
 
 ROOT = Path(__file__).resolve().parents[1]
 _SERVER_WITHIN = 120.0  # seconds
@@ -57,8 +60,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="chunklab-overhead-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         cache = Path(options.cache_dir or folder / "cache").absolute()
-        environment = {**os.environ, "PREFECT_HOME": str(folder / "prefect"), "PREFECT_SERVER_API_PORT": _free_port()}
-        environment.pop("PREFECT_API_URL", None)
+        environment = _environment(folder)
         rerun = _rerun(options, cache, folder / "out")
         _say("filling the cache ...")
         _time(rerun, environment)
@@ -68,9 +70,9 @@ def main() -> int:
         with _server(environment):
             served = _compare(empty, rerun, environment, options.rounds, "with a server")
     print(_HEAD)
-    print(_row("without a server", alone))
-    print(_row("with a running server", served))
-    return int(options.at_most is not None and max(map(_adds, (alone, served))) > options.at_most)
+    print(row("without a server", alone))
+    print(row("with a running server", served))
+    return int(options.at_most is not None and max(map(adds, (alone, served))) > options.at_most)
 
 
 def _options() -> argparse.Namespace:
@@ -92,17 +94,41 @@ def _rerun(options: argparse.Namespace, cache: Path, out: Path) -> list[str]:
     return ["-m", "flows.evaluate", *inputs, "--cache-dir", str(cache), "--out", str(out), *options.more]
 
 
+def _environment(folder: Path) -> dict[str, str]:
+    """That of all processes: a history of their own, and the rest as the command line sets it."""
+    ours = {
+        "PREFECT_HOME": str(folder / "prefect"),
+        "PREFECT_SERVER_API_PORT": _free_port(),
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    }
+    return {**{name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"}, **ours}
+
+
 def _plan(cache: Path, folder: Path) -> Path:
-    """The tasks of the newest evaluation in a cache, as the empty flow reads them."""
-    newest = max((cache / "results" / "inputs").rglob("*"), key=lambda path: (path.is_file(), path.stat().st_mtime))
-    work = {one.ref: one for one in nodes(Store(cache), Ref(f"inputs/{newest.name}"))}
-    listed = [
-        {"stage": one.stage, "label": one.label, "ref": ref, "after": [each for each in inputs_of(one) if each in work]}
-        for ref, one in work.items()
-    ]
+    """The tasks of the evaluation whose report lies in `folder`, as the empty flow reads them."""
+    report = json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
+    stages = {stage: told["reused"] + told["run"] for stage, told in report["provenance"]["run"]["stages"].items()}
+    store, kept = Store(cache), (cache / "results" / "inputs").rglob("*")
+    plans = (tasks_of(nodes(store, Ref(f"inputs/{path.name}"))) for path in kept if path.is_file())
+    # Another evaluation in this cache, with as many tasks of each stage, serves as well.
+    tasks = next(each for each in plans if Counter(one["stage"] for one in each) == stages)
     plan = folder / "plan.json"
-    plan.write_text(json.dumps({"nodes": listed, "records": str(folder / "records")}), encoding="utf-8")
+    plan.write_text(json.dumps({"nodes": tasks, "records": str(folder / "records")}), encoding="utf-8")
     return plan
+
+
+def tasks_of(work: Iterable[Node]) -> list[dict[str, Any]]:
+    """Of each node its stage, its label, its reference, and the references of the nodes that it waits for."""
+    known = {one.ref: one for one in work}
+    return [
+        {
+            "stage": one.stage,
+            "label": one.label,
+            "ref": ref,
+            "after": [each for each in inputs_of(one) if each in known],
+        }
+        for ref, one in known.items()
+    ]
 
 
 # ---------------------------------------------------------------- running
@@ -130,8 +156,6 @@ def _time(command: Sequence[str], environment: Mapping[str, str]) -> Took:
 @contextlib.contextmanager
 def _server(environment: Mapping[str, str]) -> Iterator[None]:
     """A Prefect server of our own, where the runs look for one."""
-    from flows.server import answers
-
     port = environment["PREFECT_SERVER_API_PORT"]
     command = [sys.executable, "-m", "prefect", "server", "start", "--no-ui", "--port", port]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
@@ -155,18 +179,18 @@ def _free_port() -> str:
 # ---------------------------------------------------------------- telling
 
 
-def _adds(side: Side) -> float:
+def adds(side: Side, kind: str = "wall_seconds") -> float:
     """Seconds that a re-run adds: the median over the rounds, in each of which both sides stand beside one another."""
-    return median(r.wall_seconds - e.wall_seconds for e, r in zip(side.empty, side.rerun, strict=True))
+    return median(getattr(r, kind) - getattr(e, kind) for e, r in zip(side.empty, side.rerun, strict=True))
 
 
-def _row(mode: str, side: Side) -> str:
+def row(mode: str, side: Side) -> str:
+    """One line of the table: wall seconds, then seconds of the processors."""
     figures = []
-    for name in ("wall_seconds", "cpu_seconds"):
-        empty, rerun = ([getattr(took, name) for took in each] for each in (side.empty, side.rerun))
-        adds = median(r - e for e, r in zip(empty, rerun, strict=True))
-        figures += [f"{value:.2f}" for value in (median(empty), median(rerun), adds)]
-    return f"| {' | '.join([mode, *figures])} |"
+    for kind in ("wall_seconds", "cpu_seconds"):
+        empty, rerun = (median(getattr(took, kind) for took in each) for each in (side.empty, side.rerun))
+        figures += [empty, rerun, adds(side, kind)]
+    return f"| {' | '.join([mode, *(f'{figure:.2f}' for figure in figures)])} |"
 
 
 def _say(what: str) -> None:

@@ -11,6 +11,7 @@ if __name__ == "__main__":  # before the imports below: inputs that cannot be us
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -59,16 +60,21 @@ def evaluate(settings: EvaluationSettings) -> Report:
     todo = pipeline.nodes_to_run(store, work, settings.refresh)
     futures: dict[Ref, PrefectFuture[Ref]] = {}
     records: Any = store.root.absolute() / "prefect"  # which key has which result; never the user's ~/.prefect
+    task_of = cache(partial(_task_of, records))
     for one in work:
         arguments = _with_futures(one.arguments, futures)
         if one.ref in futures:
             continue  # the same work under another label
-        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo, result_storage=records)
+        task = task_of(one.stage, one.ref in todo)
         futures[one.ref] = task.submit(**arguments, label=one.label, store=str(store.root))
     made: Any = list(futures.values())
     _raise_what_failed(made)
     out = settings.out or unpack_json(store.read(inputs))["output"]
     return report.submit(inputs, made, sorted(todo), out, started, store=str(store.root)).result()
+
+
+def _task_of(records: Any, stage: str, refresh: bool) -> Task[..., Ref]:
+    return TASKS[stage].with_options(refresh_cache=refresh, result_storage=records)
 
 
 def _prepare(settings: EvaluationSettings, store: Store) -> Ref:

@@ -63,6 +63,7 @@ from chunklab_core.store import (
 from chunklab_core.text import figures_near
 from chunklab_core.tokens import count_tokens
 from chunklab_core.workbench.chunk_table import ChunkTable
+from chunklab_core.workbench.code_memory import code_remembered
 
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
 _PASSAGES_KEPT = 4_096  # chunks made ready for matching
@@ -516,7 +517,11 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
         store: holds the inputs.
         inputs: what `chunklab_core.workbench.door.prepare` made of the folder, the questions and the settings.
     """
-    run = unpack_json(store.read(inputs))
+    with code_remembered(store):
+        return _nodes(unpack_json(store.read(inputs)))
+
+
+def _nodes(run: Mapping[str, Any]) -> list[Node]:
     settings = run["settings"]
     parsed = node("parse", "documents", corpus=run["corpus"], pdf=settings["parse"]["pdf"], folder=run["folder"])
     model = run["model"]

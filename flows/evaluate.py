@@ -11,6 +11,7 @@ if __name__ == "__main__":  # before the imports below: inputs that cannot be us
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +71,20 @@ def _submit(store: Store, work: Sequence[Node], todo: Mapping[Ref, list[str]]) -
     """All nodes as tasks, each after those whose results it reads."""
     futures: dict[Ref, PrefectFuture[Ref]] = {}
     records: Any = store.root.absolute() / "prefect"  # which key has which result; never the user's ~/.prefect
+    task_of = cache(partial(_task_of, records))
     for one in work:
         arguments = _with_futures(one.arguments, futures)
         if one.ref in futures:
             continue  # the same work under another label
-        logged = logged_reasons(one, todo[one.ref], store.root) if one.ref in todo else {}
-        task = TASKS[one.stage].with_options(refresh_cache=one.ref in todo, result_storage=records, **logged)
+        task = task_of(one.stage, one.ref in todo)
+        if one.ref in todo:
+            task = task.with_options(**logged_reasons(one, todo[one.ref], store.root))
         futures[one.ref] = task.submit(**arguments, label=one.label, store=str(store.root))
     return list(futures.values())
+
+
+def _task_of(records: Any, stage: str, refresh: bool) -> Task[..., Ref]:
+    return TASKS[stage].with_options(refresh_cache=refresh, result_storage=records)
 
 
 def _prepare(settings: EvaluationSettings, store: Store) -> Ref:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunklab_core.cache_folder import run_patiently
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
@@ -587,14 +588,17 @@ def evaluate(
     from chunklab_core.workbench.door import prepare
     from chunklab_core.workbench.outcome import make_report
 
-    started = datetime.now(UTC)
-    store = Store(cache or default_cache_dir())
-    inputs = prepare(docs, questions, config, store)
-    work = nodes(store, inputs)
-    todo = nodes_to_run(store, work)
-    for one in work:
-        run_stage(one.stage, store, label=one.label, **one.arguments)
-    return make_report(store, inputs, work, todo, started=started)
+    started, made = datetime.now(UTC), set[Ref]()
+
+    def attempt(store: Store, _: bool) -> Report:
+        inputs = prepare(docs, questions, config, store)
+        work = nodes(store, inputs)
+        made.update(nodes_to_run(store, work))
+        for one in work:
+            run_stage(one.stage, store, label=one.label, **one.arguments)
+        return make_report(store, inputs, work, made, started=started)
+
+    return run_patiently(Path(cache or default_cache_dir()), attempt)
 
 
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:

@@ -610,9 +610,16 @@ def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = 
         if one.stage in refresh:
             store.discard_with_items(one.ref)
     todo = {one.ref for one in work if not store.holds(one.ref)}
+    by_ref = {one.ref: one for one in work}
     for one in reversed(work):
         if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):
             todo.add(one.ref)
         if one.ref in todo:
-            todo |= {ref for ref in inputs_of(one) if stage_of(ref) in STAGES and not store.intact(ref)}
+            todo |= {ref for ref in _read_by(one, by_ref) if not store.intact(ref)}
     return todo
+
+
+def _read_by(one: Node, by_ref: Mapping[Ref, Node]) -> set[Ref]:
+    """The nodes whose results a node reads: its inputs, and where these are chunks, the documents that hold the text."""
+    inputs = {ref for ref in inputs_of(one) if ref in by_ref}
+    return inputs.union(*(inputs_of(by_ref[ref]) for ref in inputs if stage_of(ref) == "chunk")) & by_ref.keys()

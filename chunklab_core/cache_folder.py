@@ -45,7 +45,8 @@ def usable_cache(root: Path) -> Iterator[Path]:
         if refused is None:
             yield root
             return
-        _log.warning("cache: %s is read, but takes nothing (%s); new results last for this run only", root, refused)
+        reason = getattr(refused.__cause__, "strerror", None) or refused
+        _log.warning("cache: %s is read, but takes nothing (%s); new results last for this run only", root, reason)
     else:
         _log.warning(
             "cache: %s was made by a newer chunklab (format %d, this one knows %d) and is left as it is; "
@@ -85,7 +86,7 @@ def run_patiently(root: Path, attempt: Callable[[Store, bool], T]) -> T:
 @contextlib.contextmanager
 def _other_disk(full: Path, error: CacheRefusedError) -> Iterator[Path]:
     """A temporary folder over one that takes nothing more, on another disk; without one, the error stands."""
-    if full.stat().st_dev == Path(tempfile.gettempdir()).stat().st_dev:
+    if _device(full) == _device(Path(tempfile.gettempdir())):
         raise error
     _log.warning("cache: %s takes nothing more; what this run still makes lasts for this run only", full)
     with _temporary(full, error) as folder:
@@ -105,6 +106,10 @@ def _temporary(below: Path | None, refused: CacheRefusedError | None) -> Iterato
         except (OSError, ConfigError) as error:
             raise refused or error from error
         yield folder
+
+
+def _device(folder: Path) -> int:
+    return folder.stat().st_dev
 
 
 def _newer_format(root: Path) -> int | None:

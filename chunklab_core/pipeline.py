@@ -620,6 +620,6 @@ def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = 
 
 
 def _read_by(one: Node, by_ref: Mapping[Ref, Node]) -> set[Ref]:
-    """The nodes whose results a node reads: its inputs, and where these are chunks, the documents that hold the text."""
+    """The nodes whose results a node reads: its inputs, and for chunks, the documents that hold their text."""
     inputs = {ref for ref in inputs_of(one) if ref in by_ref}
     return inputs.union(*(inputs_of(by_ref[ref]) for ref in inputs if stage_of(ref) == "chunk")) & by_ref.keys()

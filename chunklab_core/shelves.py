@@ -29,6 +29,8 @@ T = TypeVar("T")
 Identity = tuple[int, int]
 """Device and number of a file: what tells it from another that was put in its place."""
 
+_Found = dict[bytes, bytes | None]
+
 _FILE = "items.sqlite"
 _CHECK_BYTES = 8
 _LOOKUP_ROWS = 500  # keys in one SELECT; SQLite allows 999 variables in its oldest builds
@@ -79,10 +81,10 @@ class Shelves:
     def __del__(self) -> None:
         self.close()
 
-    def get(self, shelf: str, keys: Sequence[bytes]) -> dict[bytes, bytes | None]:
+    def get(self, shelf: str, keys: Sequence[bytes]) -> _Found:
         """By key, the items that are there and whole; None where an item is hidden, see `hide`."""
 
-        def read(rows: sqlite3.Connection) -> dict[bytes, bytes | None]:
+        def read(rows: sqlite3.Connection) -> _Found:
             parts = (keys[at : at + _LOOKUP_ROWS] for at in range(0, len(keys), _LOOKUP_ROWS))
             return {key: value for part in parts for key, value in _lookup(rows, part)}
 
@@ -196,14 +198,14 @@ class Shelves:
             )
         return CacheRefusedError.of(self.folder.parent, error)
 
-    def _on_foreign(
-        self, shelf: str, read: Callable[[sqlite3.Connection], dict[bytes, bytes | None]]
-    ) -> dict[bytes, bytes | None]:
+    def _on_foreign(self, shelf: str, read: Callable[[sqlite3.Connection], _Found]) -> _Found:
         """What `read` finds on a shelf that must not be written; nothing where it cannot be read."""
         path = self.folder / shelf / _FILE
         if not path.is_file():
             return {}
-        for mode in ("mode=ro", "mode=ro&immutable=1"):  # the first needs files beside it that may be missing
+        beside = Path(f"{path}-wal")  # holds the last rows where a process was killed, or writes just now
+        modes = ["mode=ro"] if beside.is_file() and beside.stat().st_size else []
+        for mode in (*modes, "immutable=1"):  # the first would leave files beside the shelf
             try:
                 with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as rows:
                     rows.text_factory = bytes

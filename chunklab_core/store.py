@@ -199,7 +199,7 @@ class Store:
         path = self._path(ref)
         state = _state(path)
         if state is None and self._below is not None:
-            return self._below._read(ref)
+            return self._read_below(ref, self._below)
         known = self._recent.get(ref, state)
         if known is not None:
             return known
@@ -214,6 +214,14 @@ class Store:
         result = _split(content)
         self._recent.keep(ref, state, result, len(content))
         return result
+
+    def _read_below(self, ref: Ref, below: Store) -> _Result:
+        """A result of the store under this layer; a damaged one is hidden, for there it cannot be removed."""
+        try:
+            return below._read(ref)
+        except MissingError:
+            self.discard(ref)
+            raise
 
     def _give_up(self, ref: Ref) -> None:
         """Takes a damaged result away, but not a good one that another process has put in its place since."""

@@ -123,8 +123,8 @@ def _config() -> dict[str, Any]:
     }
 
 
-def measure(command: Sequence[str], folder: Path) -> tuple[float, float]:
-    """Wall seconds and peak memory, in MB, of a command that must succeed; of its largest process, if it has several.
+def measure(command: Sequence[str], folder: Path) -> tuple[float, float, float]:
+    """Wall seconds, CPU seconds and peak memory in MB of a command that must succeed, without those of its server.
 
     Raises:
         SystemExit: the command failed; its messages stand on standard error.
@@ -137,7 +137,7 @@ def measure(command: Sequence[str], folder: Path) -> tuple[float, float]:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}.")
-    return seconds, used.ru_maxrss / 1024
+    return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def _run(folder: Path, n_documents: int) -> None:
@@ -152,8 +152,8 @@ def _run(folder: Path, n_documents: int) -> None:
     }
     print(f"{n_documents:,} documents, {N_QUESTIONS} questions, {len(_config()['strategies'])} strategies")
     for name, command in commands.items():
-        seconds, megabytes = measure(command, folder)
-        print(f"{name}: {seconds:.1f} s, {megabytes:,.0f} MB", flush=True)
+        seconds, cpu_seconds, megabytes = measure(command, folder)
+        print(f"{name}: {seconds:.1f} s, {cpu_seconds:.1f} CPU s, {megabytes:,.0f} MB", flush=True)
 
 
 def main() -> None:

@@ -1,6 +1,8 @@
 """A flow whose cache is damaged, cleared, read-only or full: the figures are those of an undisturbed run."""
 
+import builtins
 import errno
+import io
 import json
 import os
 import shutil
@@ -162,3 +164,27 @@ def test_a_flow_on_a_disk_that_fills_up_goes_on_on_another(
 
     assert figures(again) == figures(world.run())
     assert len(again.seen) == len(set(again.seen))
+
+
+def test_records_that_prefect_cannot_write_do_not_end_a_run(
+    first: tuple[World, Run], world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It logs its own failure and goes on; the next run asks the store, not the records, for what is there."""
+    opened, refusals = io.open, []
+
+    def refused(file: Any, mode: str = "r", *more: Any, **named: Any) -> Any:
+        if "w" in mode and str(file).startswith(str(world.cache / "prefect")):
+            refusals.append(file)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+        return opened(file, mode, *more, **named)
+
+    shutil.rmtree(world.cache)
+    monkeypatch.setattr(io, "open", refused)
+    monkeypatch.setattr(builtins, "open", refused)
+    run = troubled(world)
+    monkeypatch.undo()
+
+    assert refusals
+    assert figures(run) == figures(first[1])
+    assert "Traceback" not in capfd.readouterr().err
+    assert world.run().seen == []

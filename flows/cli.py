@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from chunklab_core.cache_folder import usable_cache
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
 from chunklab_core.store import Ref, Store, default_cache_dir
@@ -288,7 +289,8 @@ def _messages_shown(level: int) -> Iterator[None]:
 @contextlib.contextmanager
 def _cache_folder(options: argparse.Namespace) -> Iterator[Path]:
     if not options.no_cache:
-        yield Path(options.cache_dir) if options.cache_dir else default_cache_dir()
+        with usable_cache(Path(options.cache_dir) if options.cache_dir else default_cache_dir()) as cache:
+            yield cache
         return
     with tempfile.TemporaryDirectory(prefix="chunklab-") as folder:
         yield Path(folder)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunklab_core.cache_folder import run_patiently
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
@@ -63,6 +64,7 @@ from chunklab_core.store import (
 from chunklab_core.text import figures_near
 from chunklab_core.tokens import count_tokens
 from chunklab_core.workbench.chunk_table import ChunkTable
+from chunklab_core.workbench.code_memory import code_remembered
 
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
 _PASSAGES_KEPT = 4_096  # chunks made ready for matching
@@ -516,7 +518,11 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
         store: holds the inputs.
         inputs: what `chunklab_core.workbench.door.prepare` made of the folder, the questions and the settings.
     """
-    run = unpack_json(store.read(inputs))
+    with code_remembered(store):
+        return _nodes(unpack_json(store.read(inputs)))
+
+
+def _nodes(run: Mapping[str, Any]) -> list[Node]:
     settings = run["settings"]
     parsed = node("parse", "documents", corpus=run["corpus"], pdf=settings["parse"]["pdf"], folder=run["folder"])
     model = run["model"]
@@ -616,14 +622,18 @@ def evaluate(
     from chunklab_core.workbench.outcome import make_report
     from chunklab_core.workbench.plan import recorded
 
-    started = datetime.now(UTC)
-    store = Store(cache or default_cache_dir())
-    inputs = prepare(docs, questions, config, store)
-    work = nodes(store, inputs)
-    with recorded(store, inputs, work) as todo:
-        for one in work:
-            run_stage(one.stage, store, label=one.label, **one.arguments)
-        return make_report(store, inputs, work, todo, started=started)
+    started, made = datetime.now(UTC), dict[Ref, list[str]]()
+
+    def attempt(store: Store, _: bool) -> Report:
+        inputs = prepare(docs, questions, config, store)
+        work = nodes(store, inputs)
+        with recorded(store, inputs, work) as todo:
+            made.update({ref: why for ref, why in todo.items() if ref not in made})
+            for one in work:
+                run_stage(one.stage, store, label=one.label, **one.arguments)
+            return make_report(store, inputs, work, made, started=started)
+
+    return run_patiently(Path(cache or default_cache_dir()), attempt)
 
 
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
@@ -640,9 +650,16 @@ def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = 
 def nodes_missing(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
     """As `nodes_to_run`, but what `refresh` names is only counted: nothing that is whole is discarded."""
     todo = {one.ref for one in work if one.stage in refresh or not store.holds(one.ref)}
+    by_ref = {one.ref: one for one in work}
     for one in reversed(work):
         if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):
             todo.add(one.ref)
         if one.ref in todo:
-            todo |= {ref for ref in inputs_of(one) if stage_of(ref) in STAGES and not store.intact(ref)}
+            todo |= {ref for ref in _read_by(one, by_ref) if not store.intact(ref)}
     return todo
+
+
+def _read_by(one: Node, by_ref: Mapping[Ref, Node]) -> set[Ref]:
+    """The nodes whose results a node reads: its inputs, and for chunks, the documents that hold their text."""
+    inputs = {ref for ref in inputs_of(one) if ref in by_ref}
+    return inputs.union(*(inputs_of(by_ref[ref]) for ref in inputs if stage_of(ref) == "chunk")) & by_ref.keys()

@@ -128,13 +128,13 @@ def noted(store: Store, refs: Collection[Ref]) -> dict[Ref, Effort]:
     return {made.ref: made for made in _noted(store, refs)}
 
 
-def records(store: Store) -> Iterator[RunRecord]:
+def records(store: Store, but: str = "") -> Iterator[RunRecord]:
     """All runs on record, newest first; those whose record is damaged or of another version are left out.
 
-    A run that was killed has `how` "killed" and no `ended`.
+    A run that was killed has `how` "killed" and no `ended`. `but` is the id of a run that is left out, too.
     """
     for path in sorted(_folder(store).glob("*.json"), reverse=True):
-        record = _read(path)
+        record = _read(path) if path.stem != but else None
         if record is not None:
             yield record if record.how or _lives(path) else _killed(store, record)
 
@@ -258,8 +258,8 @@ def _lives(path: Path) -> bool:
         lock.acquire(timeout=_PROBE_SECONDS, poll_interval=_PROBE_SECONDS / 5)
     except Timeout:
         return True
-    except OSError:  # a folder that cannot be written: nobody runs there
-        return False
+    except OSError:  # another user's: it cannot be asked, so it may live
+        return True
     lock.release()
     return False
 

@@ -4,6 +4,7 @@ Why here and not in the tasks: a task is known by its inputs alone, and the reas
 """
 
 import logging
+from pathlib import Path
 from typing import Any
 
 from prefect import Task
@@ -16,14 +17,14 @@ from chunklab_core.store import Store
 from chunklab_core.workbench.plan import UNITS
 
 
-def logged_reasons(one: Node, reasons: list[str], store: Store) -> dict[str, Any]:
+def logged_reasons(one: Node, reasons: list[str], root: Path) -> dict[str, Any]:
     """Task options under which a node says why it runs, and at its end how much it took over."""
 
     def say_why(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
         _say(task, run, f"{one.stage} {one.label}: {'; '.join(reasons)}")
 
     def say_what(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
-        effort = noted(store, [one.ref]).get(one.ref)
+        effort = noted(Store(root), [one.ref]).get(one.ref)
         n_new = new_items(effort) if effort else None
         if effort is None or n_new is None:
             return

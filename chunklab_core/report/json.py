@@ -241,13 +241,12 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
     yield "\n" + " " * depth + closing
 
 
-def _encode(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain_number)
-
-
 def _plain_number(value: Any) -> Any:
     """A numpy number or truth value as Python's own."""
     return value.item()
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain_number).encode  # made once, not per row
 
 
 def _first_odd_number(value: Any, path: str) -> str | None:

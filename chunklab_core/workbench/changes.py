@@ -83,7 +83,7 @@ def compare(store: Store, now: Mapping[str, Any], but: str = "") -> Comparison:
         now: what `explain` made of the run.
         but: the id of the run itself, when it is on record already.
     """
-    earlier = _most_similar(now, (one for one in records(store) if one.run_id != but and one.explained))
+    earlier = _most_similar(now, (one for one in records(store, but) if one.explained))
     before = earlier.explained if earlier else {}
     return Comparison(store, now, before, earlier, _renamed(now, before))
 
@@ -150,7 +150,7 @@ def _renamed(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str
 
 
 def _is_cut(node: Explained) -> bool:
-    return "strategy" in node["parameters"]
+    return isinstance(node["parameters"].get("strategy"), Mapping)
 
 
 def _method(node: Explained) -> str:
@@ -234,7 +234,9 @@ def _inputs(comparison: Comparison, node: Explained, old: Explained) -> tuple[li
             own.append(f"order of the {stage_of(now[0])} results changed")
         new = {_name(comparison.now, ref): ref for ref in now if ref not in before}
         gone = {_name(comparison.before, ref): ref for ref in before if ref not in now}
-        left, made_anew, more = dict(gone), [], []
+        left = dict(gone)
+        made_anew: list[str] = []
+        more: list[str] = []
         for named, ref in new.items():
             earlier = left.pop(_name_before(comparison, named), None)
             if stage_of(ref) not in STAGES:

@@ -103,13 +103,14 @@ def make_plan(store: Store, inputs: Ref, work: Sequence[Node], refresh: Collecti
             steps.append(Step(one.stage, one.label, ()))
             continue
         amount = counting.amount(one)
-        seconds = history.seconds(counting.explained[one.ref], amount.new if amount else None)
+        sized = amount is None or amount.new is not None
+        seconds = history.seconds(counting.explained[one.ref], amount.new if amount else None) if sized else None
         steps.append(Step(one.stage, one.label, tuple(reasons[one.ref]), amount, seconds))
     known = [step.seconds for step in steps if step.seconds is not None]
     return Plan(
         steps=tuple(steps),
         compared_with=comparison.earlier.started if comparison.earlier else None,
-        seconds=history.wall_seconds(known) if known or not todo else None,
+        seconds=history.wall_seconds(known) if known else None if todo else 0.0,
         has_history=bool(history),
     )
 

@@ -13,16 +13,16 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from chunklab_core.errors import ConfigError
 from chunklab_core.runs import RunRecord, last_use, living, no_run_begins, records, refs_in_use
-from chunklab_core.store import Ref, Store, stage_of
+from chunklab_core.store import Items, MissingError, Ref, Store, stage_of
 
 _FOLDERS = ("results", "items", "prefect", "runs")
-_NEVER = datetime.min.replace(tzinfo=UTC)
 _UNFINISHED = ("killed", "stopped", "failed")
+_JUST_NOW = timedelta(minutes=10)  # the inputs of a run are written before it is on record
 _ROW_BYTES = 48  # of a row beside its value: its key, its checksum and what SQLite adds
 
 _progress = logging.getLogger("chunklab_core.progress")
@@ -82,11 +82,11 @@ class Pruned:
 
 def inventory(store: Store) -> Inventory:
     """What lies in a cache folder; reads no result, so it is quick."""
-    refs, known, used = _results(store), list(records(store)), last_use(store)
+    refs, known, used = store.refs(), list(records(store)), last_use(store)
     count, sizes = Counter(map(stage_of, refs)), Counter[str]()
     for ref in refs:
         sizes[stage_of(ref)] += _size(store.path_of(ref))
-    shelves = tuple(Part(name, store.count_items(name), _size(store.shelf_folder(name))) for name in store.shelves())
+    shelves = tuple(Part(name, len(store.shelves.sizes(name)), _size(store.shelves.folder / name)) for name in store.shelves.names())
     return Inventory(
         results=tuple(Part(stage, count[stage], sizes[stage]) for stage in sorted(count)),
         shelves=shelves,
@@ -100,11 +100,11 @@ def inventory(store: Store) -> Inventory:
 
 def verify(store: Store) -> Verified:
     """Reads everything and checks it; what is damaged is taken away, so that the next run makes it anew."""
-    refs, shelves, damaged, n_items = _results(store), store.shelves(), [], 0
+    refs, shelves, damaged, n_items = store.refs(), store.shelves.names(), [], 0
     of = len(refs) + len(shelves)
     for done, shelf in enumerate(shelves):
         _tell(done, of)
-        whole, broken = store.check_shelf(shelf)
+        whole, broken = store.shelves.check(shelf)
         n_items += whole + broken
         damaged += [f"{broken} items of {shelf}"] if broken else []
     for done, ref in enumerate(refs, start=len(shelves)):
@@ -181,14 +181,15 @@ class _Holdings:
         self.in_use = refs_in_use(store)
         self._runs = list(records(store))
         used = last_use(store)
-        self._used = {ref: used.get(ref, _NEVER) for ref in _results(store)}
+        self._used = {ref: used.get(ref) or _written(store.path_of(ref)) for ref in store.refs()}
 
     def chosen(self, since: datetime | None, max_bytes: int | None, unused: bool) -> set[Ref]:
         """The results that are to go, those in use not excepted."""
         gone = {ref for ref, at in self._used.items() if since is not None and at < since}
         if unused:
             needed = {ref for record in _latest_of_each(self._runs) for ref in record.refs}
-            gone |= self._used.keys() - needed
+            about_to_run = datetime.now(UTC) - _JUST_NOW
+            gone |= {ref for ref, at in self._used.items() if ref not in needed and at < about_to_run}
         return gone if max_bytes is None else gone | self._oldest(max_bytes)
 
     def forget(self, gone: Collection[Ref], *, orphans: bool) -> int:
@@ -204,14 +205,14 @@ class _Holdings:
             return 0
         orphans = orphans and (not self._runs or self._runs[0].how not in _UNFINISHED)
         n_gone = 0
-        for shelf in self._store.shelves():
+        for shelf in self._store.shelves.names():
             here = leaning.get(shelf, set())
             if orphans:
-                here = here | {key for key, _ in self._store.item_sizes(shelf)}
+                here = here | {key for key, _ in self._store.shelves.sizes(shelf)}
             here = here - left.get(shelf, set())
             if here:
                 self._store.discard_items(shelf, here)
-                self._store.compact(shelf)
+                self._store.shelves.compact(shelf)
             n_gone += len(here)
         return n_gone
 
@@ -233,17 +234,24 @@ class _Holdings:
         """What each item takes that a result leans on, with the last use of any of them."""
         newest: dict[str, dict[bytes, datetime]] = {}
         for ref, at in sorted(self._used.items(), key=lambda item: item[1]):
-            leaning = self._store.leans_on(ref)
+            leaning = self._leaning(ref)
             if leaning is not None:
                 newest.setdefault(leaning.shelf, {}).update(dict.fromkeys(leaning.keys, at))
         for shelf, used in newest.items():
-            yield from ((used[key], n + _ROW_BYTES) for key, n in self._store.item_sizes(shelf) if key in used)
+            yield from ((used[key], n + _ROW_BYTES) for key, n in self._store.shelves.sizes(shelf) if key in used)
+
+    def _leaning(self, ref: Ref) -> Items | None:
+        """What a result leans on; a damaged one leans on nothing, for it will be made anew."""
+        try:
+            return self._store.leans_on(ref)
+        except MissingError:
+            return None
 
     def _items_of(self, refs: Collection[Ref]) -> dict[str, set[bytes]]:
         """By shelf, the items that any of these results leans on."""
         found: dict[str, set[bytes]] = {}
         for ref in refs:
-            leaning = self._store.leans_on(ref)
+            leaning = self._leaning(ref)
             if leaning is not None:
                 found.setdefault(leaning.shelf, set()).update(leaning.keys)
         return found
@@ -259,10 +267,6 @@ def _latest_of_each(runs: Collection[RunRecord]) -> Iterator[RunRecord]:
             yield record
 
 
-def _results(store: Store) -> list[Ref]:
-    return sorted(store.results())
-
-
 def _size(path: Path) -> int:
     """Bytes of a file, or of all files under a folder; what vanishes meanwhile counts 0."""
     if path.is_file():
@@ -272,3 +276,11 @@ def _size(path: Path) -> int:
         with contextlib.suppress(OSError):
             total += file.stat().st_size if file.is_file() else 0
     return total
+
+
+def _written(path: Path) -> datetime:
+    """When a file was written; now, where it has just gone."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return datetime.now(UTC)

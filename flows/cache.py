@@ -86,19 +86,21 @@ def _inventory_lines(store: Store, found: "Inventory") -> Iterator[str]:
     for kind, part in rows:
         yield f"  {kind + ' ' + part.name[:40]:<50} {part.count:>10,} {_bytes(part.n_bytes):>10}"
     going_on = f", {found.n_living} going on" if found.n_living else ""
-    yield f"{found.n_runs:,} runs on record{going_on}; last used {_moment(found.last_used) or 'never'}."
+    yield f"{_count(found.n_runs, 'run')} on record{going_on}; last used {_moment(found.last_used) or 'never'}."
     if found.n_unused:
-        yield f"{found.n_unused:,} results are of no run on record: chunklab cache prune --unused"
+        yield f"Of no run on record: {_count(found.n_unused, 'result')}. They go with: chunklab cache prune --unused"
 
 
-def _verify(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
+def _verify(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
     from chunklab_core.workbench.cache import verify
     from flows.progress import progress_shown
 
     logging.getLogger("chunklab_core").setLevel(logging.ERROR)  # what it says one by one is in the list below
     with progress_shown(quiet=False):
         found = verify(store)
-    lines = [f"{found.n_results:,} results and {found.n_items:,} items read, {len(found.damaged)} damaged."]
+    lines = [
+        f"{_count(found.n_results, 'result')} and {_count(found.n_items, 'item')} read, {len(found.damaged)} damaged."
+    ]
     lines += [f"  damaged, taken away: {name}" for name in found.damaged]
     return iter(lines), status.FINDING if found.damaged else status.DONE
 
@@ -116,15 +118,15 @@ def _prune(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], in
         unused=options.unused,
     )
     lines = [
-        f"{gone.n_results:,} results and {gone.n_items:,} items taken away, {_bytes(gone.freed_bytes)}; "
+        f"{_count(gone.n_results, 'result')} and {_count(gone.n_items, 'item')} taken away, {_bytes(gone.freed_bytes)}; "
         f"{_bytes(gone.left_bytes)} left."
     ]
     if gone.n_spared:
-        lines.append(f"{gone.n_spared:,} results stay: a run that is going on needs them.")
+        lines.append(f"{_count(gone.n_spared, 'result')} spared: a run that is going on needs them.")
     return iter(lines), status.DONE
 
 
-def _clear(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
+def _clear(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
     from chunklab_core.workbench.cache import clear
 
     return iter([f"{_bytes(clear(store))} taken away from {store.root}."]), status.DONE
@@ -158,3 +160,7 @@ def _bytes(number: int) -> str:
 
 def _moment(at: datetime | None) -> str | None:
     return at.isoformat(timespec="seconds") if at else None
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

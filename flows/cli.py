@@ -74,13 +74,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _leave(run(sys.argv[1:] if arguments is None else arguments))
 
 
-def console_script() -> None:
+def console_script(arguments: Sequence[str] | None = None) -> None:
     """The installed command `chunklab`: its first word is the command."""
     parser = _Parser(prog="chunklab", description="Is the difference between chunking strategies real?")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_options(commands.add_parser("run", help="compare strategies on documents and questions", **_texts()))
     add_cache_options(commands.add_parser("cache", help="what the cache holds, whether it is whole, what can go"))
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     _leave(_guarded(partial(run_cache, options)) if options.command == "cache" else _evaluate_guarded(options))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -18,9 +17,10 @@ from pathlib import Path
 
 from chunklab_core.errors import ConfigError
 from chunklab_core.runs import RunRecord, last_use, living, no_run_begins, records, refs_in_use
+from chunklab_core.shelves import remove
 from chunklab_core.store import Items, MissingError, Ref, Store, stage_of
 
-_FOLDERS = ("results", "items", "prefect", "runs")
+_OURS = ("results", "items", "prefect", "runs", "version")
 _UNFINISHED = ("killed", "stopped", "failed")
 _JUST_NOW = timedelta(minutes=10)  # the inputs of a run are written before it is on record
 _ROW_BYTES = 48  # of a row beside its value: its key, its checksum and what SQLite adds
@@ -86,7 +86,9 @@ def inventory(store: Store) -> Inventory:
     count, sizes = Counter(map(stage_of, refs)), Counter[str]()
     for ref in refs:
         sizes[stage_of(ref)] += _size(store.path_of(ref))
-    shelves = tuple(Part(name, len(store.shelves.sizes(name)), _size(store.shelves.folder / name)) for name in store.shelves.names())
+    shelves = tuple(
+        Part(name, len(store.shelves.sizes(name)), _size(store.shelves.folder / name)) for name in store.shelves.names()
+    )
     return Inventory(
         results=tuple(Part(stage, count[stage], sizes[stage]) for stage in sorted(count)),
         shelves=shelves,
@@ -142,9 +144,20 @@ def prune(
         orphans = unused or max_bytes is not None
         chosen = holdings.chosen(unused_since, max_bytes, unused)
         n_items = holdings.forget(chosen - holdings.in_use, orphans=orphans)
+        _sweep(store)
         left = _size(store.root)
     n_spared = len(chosen & holdings.in_use)
     return Pruned(len(chosen) - n_spared, n_items, max(0, before - left), left, n_spared)
+
+
+def _sweep(store: Store) -> None:
+    """Takes away what killed runs and older formats left: files half written, set aside, or read by nobody."""
+    old = [path for path in (store.root / "items").rglob("*.sqlite*") if not path.name.startswith("items.sqlite")]
+    left = [path for kind in (".writing-*", ".damaged-*") for path in store.root.rglob(kind)]
+    for path in [*old, *left]:
+        with contextlib.suppress(OSError):
+            if datetime.fromtimestamp(path.stat().st_mtime, UTC) < datetime.now(UTC) - _JUST_NOW:
+                remove(path)
 
 
 def clear(store: Store) -> int:
@@ -163,8 +176,8 @@ def clear(store: Store) -> int:
             )
         before = _size(store.root)
         store.close()
-        for name in _FOLDERS:
-            shutil.rmtree(store.root / name, ignore_errors=True)
+        for name in _OURS:
+            remove(store.root / name)
         return before - _size(store.root)
 
 
@@ -182,14 +195,15 @@ class _Holdings:
         self._runs = list(records(store))
         used = last_use(store)
         self._used = {ref: used.get(ref) or _written(store.path_of(ref)) for ref in store.refs()}
+        just_now = datetime.now(UTC) - _JUST_NOW
+        self._begun = {ref for ref, at in self._used.items() if ref not in used and at > just_now}
 
     def chosen(self, since: datetime | None, max_bytes: int | None, unused: bool) -> set[Ref]:
         """The results that are to go, those in use not excepted."""
         gone = {ref for ref, at in self._used.items() if since is not None and at < since}
         if unused:
             needed = {ref for record in _latest_of_each(self._runs) for ref in record.refs}
-            about_to_run = datetime.now(UTC) - _JUST_NOW
-            gone |= {ref for ref, at in self._used.items() if ref not in needed and at < about_to_run}
+            gone |= self._used.keys() - needed - self._begun
         return gone if max_bytes is None else gone | self._oldest(max_bytes)
 
     def forget(self, gone: Collection[Ref], *, orphans: bool) -> int:
@@ -218,7 +232,7 @@ class _Holdings:
 
     def _oldest(self, max_bytes: int) -> set[Ref]:
         """The results that were used last the longest ago, as many as must go; those of one moment go together."""
-        in_use = {at: 0 for at in sorted(set(self._used.values()))}
+        in_use = dict.fromkeys(sorted(set(self._used.values())), 0)
         for ref, at in self._used.items():
             in_use[at] += _size(self._store.path_of(ref))
         for at, n_bytes in self._item_bytes():

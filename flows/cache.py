@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import logging
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -95,7 +94,6 @@ def _verify(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
     from chunklab_core.workbench.cache import verify
     from flows.progress import progress_shown
 
-    logging.getLogger("chunklab_core").setLevel(logging.ERROR)  # what it says one by one is in the list below
     with progress_shown(quiet=False):
         found = verify(store)
     lines = [
@@ -117,10 +115,8 @@ def _prune(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], in
         max_bytes=parse_size(options.max_size) if options.max_size else None,
         unused=options.unused,
     )
-    lines = [
-        f"{_count(gone.n_results, 'result')} and {_count(gone.n_items, 'item')} taken away, {_bytes(gone.freed_bytes)}; "
-        f"{_bytes(gone.left_bytes)} left."
-    ]
+    taken = f"{_count(gone.n_results, 'result')} and {_count(gone.n_items, 'item')} taken away"
+    lines = [f"{taken}, {_bytes(gone.freed_bytes)}; {_bytes(gone.left_bytes)} left."]
     if gone.n_spared:
         lines.append(f"{_count(gone.n_spared, 'result')} spared: a run that is going on needs them.")
     return iter(lines), status.DONE

@@ -81,7 +81,10 @@ def console_script(arguments: Sequence[str] | None = None) -> None:
     _add_options(commands.add_parser("run", help="compare strategies on documents and questions", **_texts()))
     add_cache_options(commands.add_parser("cache", help="what the cache holds, whether it is whole, what can go"))
     options = parser.parse_args(arguments)
-    _leave(_guarded(partial(run_cache, options)) if options.command == "cache" else _evaluate_guarded(options))
+    if options.command == "cache":
+        quiet = options.doing == "verify"  # it lists itself what the log would say one by one
+        _leave(_guarded(partial(run_cache, options), quiet=quiet))
+    _leave(_evaluate_guarded(options))
 
 
 def _leave(ended: int) -> NoReturn:

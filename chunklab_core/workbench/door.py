@@ -86,7 +86,8 @@ def _only_gold(question: Question) -> dict[str, Any]:
 def _strategy(strategy: Strategy) -> dict[str, Any]:
     """A strategy as the chunk stage takes it, built once here so that what it refuses is refused before any work."""
     defaults = {} if is_plugin(strategy.target) else default_params(strategy.target)
-    params: dict[str, Any] = {**defaults, **dict(strategy.params)}
+    typed = {key: value for key, value in strategy.params if not _says_default(value, defaults.get(key))}
+    params: dict[str, Any] = {**defaults, **typed}
     _refuse_taken(strategy)
     card = _strategy_model(strategy.target, params)
     chunker = make_chunker(strategy.target, embed=_no_vectors, **params)
@@ -107,6 +108,11 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
         "heading_path": bears_path(chunker),
         "shown": {**defaults, **strategy.shown_params()},
     }
+
+
+def _says_default(value: object, default: object) -> bool:
+    """Whether a parameter was typed as what it is anyway; 95 and 95.0 are one number, true and 1 are not."""
+    return isinstance(value, bool) == isinstance(default, bool) and value == default
 
 
 def _refuse_taken(strategy: Strategy) -> None:

@@ -1,4 +1,4 @@
-"""What a run needs, loaded: the server from which processes are forked imports this once, so that each starts at once."""
+"""What a run needs, loaded: the server from which processes are forked imports this once, and they start at once."""
 
 import tempfile
 from pathlib import Path

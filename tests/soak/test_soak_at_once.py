@@ -1,4 +1,4 @@
-"""Four runs at once on one cache, with work in common: each is right, and they share the work instead of repeating it."""
+"""Four runs at once on one cache, with work in common: each is right, and none repeats what another does."""
 
 from __future__ import annotations
 

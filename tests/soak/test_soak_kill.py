@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 
 import pytest
 from soak_world import FULL, World, large_state, repeated, start

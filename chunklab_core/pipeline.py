@@ -33,7 +33,7 @@ from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
-from chunklab_core.plugins import is_plugin
+from chunklab_core.plugins import check_unchanged, is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
@@ -202,6 +202,7 @@ def chunk_all(
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
     embed = _embedding(store, strategy["model"], model_place, label)
     chunker = make_chunker(target, embed=embed, **strategy["params"])
+    check_unchanged(target, strategy["plugin"])
     own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)

@@ -365,6 +365,12 @@ def base(fake_model: None, tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="module")
+def known(base: World) -> set[str]:
+    """The references of its nodes."""
+    return set(case_of(base, pytest.MonkeyPatch()).names().values())
+
+
+@pytest.fixture(scope="module")
 def run_once(base: World, prefect_backend: str) -> World:
     """The world after its first run."""
     assert case_of(base, pytest.MonkeyPatch()).run().made == ALL
@@ -408,11 +414,9 @@ def changed(change: Change, world: World, folder: Path, patch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("row", TABLE)
 def test_a_change_gives_new_keys_to_the_nodes_it_concerns(
-    row: str, base: World, unpatched: pytest.MonkeyPatch, tmp_path: Path
+    row: str, base: World, known: set[str], unpatched: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     change, made = TABLE[row]
-    known = set(case_of(base, unpatched).names().values())
-
     now = changed(change, base, tmp_path / "world", unpatched).names()
 
     assert {name for name, ref in now.items() if ref not in known} == made

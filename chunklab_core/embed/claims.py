@@ -10,17 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-try:
-    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
-except ImportError:  # Windows
-    LOCK_EX = LOCK_NB = LOCK_UN = 0
-
-    def lockf(*_: int) -> None:
-        """Stands in where there are no locks: whoever asks gets what it asks for."""
-
+if sys.platform != "win32":
+    import fcntl
 
 _PLACE_BYTES = 7  # of a key; the system's offsets have 63 bits
 
@@ -37,22 +32,25 @@ class Claims:
 
     def release(self, keys: Sequence[bytes]) -> None:
         """Gives claims up, once what was made is kept."""
-        for key in keys:
-            with contextlib.suppress(OSError):
-                self._lock(LOCK_UN, key)
+        if sys.platform != "win32" and self._file is not None:
+            for key in keys:
+                with contextlib.suppress(OSError):
+                    fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _place(key))
 
     def _try(self, key: bytes) -> bool:
+        if sys.platform == "win32" or self._file is None:
+            return True
         try:
-            self._lock(LOCK_EX | LOCK_NB, key)
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key))
         except (BlockingIOError, PermissionError):  # which of the two, systems do not agree
             return False
         except OSError:  # a folder that knows no locks
             return True
         return True
 
-    def _lock(self, command: int, key: bytes) -> None:
-        if self._file is not None:
-            lockf(self._file, command, 1, int.from_bytes(key[:_PLACE_BYTES], "big"))
+
+def _place(key: bytes) -> int:
+    return int.from_bytes(key[:_PLACE_BYTES], "big")
 
 
 @contextlib.contextmanager

@@ -19,10 +19,9 @@ from chunklab_core.store import Store
 
 _SAVED_TOGETHER = 64  # texts; what an interrupted run can lose
 _READ_TOGETHER = 10_000  # vectors
+_LAYOUT = 2  # of a stored value; values of another layout lie on another shelf
 _PAUSE_SECONDS = 0.05  # between two looks at what other processes embed
-_PAUSES = (
-    1_200  # looks, a minute, without anything done: the other process stands still, and its texts are embedded here
-)
+_PAUSES = 1_200  # looks without anything done, a minute: the other stands still, and its texts are embedded here
 
 Report = Callable[[int, int], None]
 """Told how many texts are done, of how many."""
@@ -35,7 +34,7 @@ def text_keys(texts: Sequence[str]) -> list[bytes]:
 
 def shelf_of(model_digest: str) -> str:
     """The shelf on which a model's vectors are kept."""
-    return f"embed/{model_digest}"
+    return f"embed/{model_digest}-{_LAYOUT}"
 
 
 def embed_texts(texts: Sequence[str], embedder: Embedder, store: Store, progress: Report | None = None) -> int:
@@ -93,7 +92,7 @@ def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDAr
     Raises:
         KeyError: a vector is missing; `embed_texts` makes it.
     """
-    parts = [np.stack([_unpack(found[key])[1] for key in part]) for part, found in _stored(keys, model_digest, store)]
+    parts = [np.stack([_unpack(found[key])[2] for key in part]) for part, found in _stored(keys, model_digest, store)]
     return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
 
@@ -101,6 +100,15 @@ def load_pieces(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArr
     """How many pieces of the model's own tokenizer each text has: shape (keys,), int32; 0 where unknown."""
     counts = [_unpack(found[key])[0] for part, found in _stored(keys, model_digest, store) for key in part]
     return np.array(counts, dtype=np.int32)
+
+
+def load_window_ends(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.int32]:
+    """The place up to which the model reads each text: shape (keys,), int32, in characters of the text as it was sent.
+
+    A prompt before the text is part of it. The text's length where the model reads all, or where that is unknown.
+    """
+    ends = [_unpack(found[key])[1] for part, found in _stored(keys, model_digest, store) for key in part]
+    return np.array(ends, dtype=np.int32)
 
 
 def _stored(
@@ -121,12 +129,20 @@ def _embed_batch(
     if not wanted:
         return
     vectors = embedder([texts[key] for key in wanted])
-    store.put_items(shelf, {key: _pack(lengths[key], vector) for key, vector in zip(wanted, vectors, strict=True)})
+    limit = embedder.card.max_length
+    cut = [key for key in wanted if limit is not None and lengths[key] > limit]
+    ends = dict(zip(cut, embedder.window_ends([texts[key] for key in cut]), strict=True))
+    packed = {
+        key: _pack(lengths[key], ends.get(key, len(texts[key])), vector)
+        for key, vector in zip(wanted, vectors, strict=True)
+    }
+    store.put_items(shelf, packed)
 
 
-def _pack(pieces: int, vector: NDArray[np.float32]) -> bytes:
-    return pieces.to_bytes(4, "little") + vector.astype("<f4").tobytes()
+def _pack(pieces: int, window_end: int, vector: NDArray[np.float32]) -> bytes:
+    return pieces.to_bytes(4, "little") + window_end.to_bytes(4, "little") + vector.astype("<f4").tobytes()
 
 
-def _unpack(value: bytes) -> tuple[int, NDArray[np.float32]]:
-    return int.from_bytes(value[:4], "little"), np.frombuffer(value, dtype="<f4", offset=4)
+def _unpack(value: bytes) -> tuple[int, int, NDArray[np.float32]]:
+    pieces, window_end = (int.from_bytes(value[at : at + 4], "little") for at in (0, 4))
+    return pieces, window_end, np.frombuffer(value, dtype="<f4", offset=8)

@@ -57,6 +57,7 @@ def _place(key: bytes) -> int:
 def claims_of(path: Path) -> Iterator[Claims]:
     """The claims on a shelf, kept in a file of this name; all are given up at the end."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError:  # a folder that takes no file: nothing can be shared there either
         yield Claims(None)

@@ -77,6 +77,7 @@ def test_a_process_that_stands_still_is_not_waited_for_for_ever(
 
 
 def test_where_no_file_can_be_made_everything_is_embedded(tmp_path: Path) -> None:
-    with claims_of(tmp_path / "no such folder" / "x.claims") as claims:
+    (tmp_path / "file").write_text("")
+    with claims_of(tmp_path / "file" / "x.claims") as claims:
         assert claims.take(text_keys(TEXTS)) == text_keys(TEXTS)
         claims.release(text_keys(TEXTS))

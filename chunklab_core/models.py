@@ -313,8 +313,10 @@ def _digest_of(folder: Path) -> str:
             "Give the folder that sentence-transformers saved, or a model's name."
         )
     files = {path for pattern in _SHAPING_FILES for path in folder.rglob(pattern) if path.is_file()}
-    if not any(path.suffix == ".safetensors" for path in files):
-        files |= {path for path in folder.rglob(_OLD_WEIGHTS) if path.is_file()}
+    newer = {
+        path.parent for path in files if path.suffix == ".safetensors"
+    }  # each module of a model has its own folder
+    files |= {path for path in folder.rglob(_OLD_WEIGHTS) if path.is_file() and path.parent not in newer}
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
     code = code_of_function(__name__, "_SentenceTransformerEncoder")
     return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, code])

@@ -477,7 +477,7 @@ STAGES: Mapping[str, Stage] = {
     "embed": Stage(embed_all, "embed", ("texts",), ("model_place",)),
     "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
-    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, *_ARRAYS, "rapidfuzz", "regex")),
     "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }
 

@@ -130,6 +130,18 @@ def test_a_file_of_a_model_replaced_between_two_runs_of_one_process_makes_it_ano
     assert open_embedder(after)(["a"]).tolist() == [[1, 2 if name == "model.safetensors" else 1]]
 
 
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "2_Dense/model.safetensors", "2_Dense/config.json"])
+def test_weights_count_in_every_module_of_a_model_whatever_their_format(folder: Path, name: str) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "2_Dense").mkdir()
+    for each in ("pytorch_model.bin", "2_Dense/model.safetensors", "2_Dense/config.json"):
+        (folder / each).write_text("[1, 1]")
+    before = model_card(str(folder))
+    replace(folder / name, "1]", "2]")
+
+    assert model_card(str(folder)).digest != before.digest
+
+
 def test_weights_replaced_before_they_are_loaded_end_the_run(folder: Path) -> None:
     embedder = open_embedder(model_card(str(folder)))
     replace(folder / "model.safetensors", "1, 1", "1, 2")

@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from soak_world import FULL, World, large_state, repeated, start
+from soak_world import FULL, World, large_state, repeated, sentence, start
+
+from chunklab_core.embed import text_keys
+from chunklab_core.embed.claims import claims_of
 
 ROUNDS = 10 if FULL else 1
+SOME = text_keys([sentence(number) for number in range(320)])
 _SECONDS = 0.05  # that the model takes for a batch
 
 
@@ -23,11 +27,13 @@ def settings_of(world: World) -> list[dict[str, Any]]:
     return [copy.deepcopy({**world.state.settings, "strategies": strategies}) for strategies in chosen]
 
 
-def files_besides_results(cache: Path) -> list[str]:
-    """What lies in the cache and is neither a result nor a shelf of items, nor the file on which claims are made."""
-    files = (path.relative_to(cache) for path in cache.rglob("*") if path.is_file())
-    known = (f for f in files if not (f.parts[0] == "results" and not f.name.startswith(".")))
-    return sorted(str(f) for f in known if not (f.parts[0] == "items" and f.suffix in (".sqlite", ".claims")))
+def locks_left(cache: Path) -> list[str]:
+    """Files that stand for a lock or for a write in progress, and claims that somebody still holds."""
+    left = [path.name for path in cache.rglob("*") if "lock" in path.name or path.name.startswith(".writing-")]
+    for path in cache.rglob("*.claims"):
+        with claims_of(path) as claims:
+            left += [path.name for text in SOME if not claims.take([text])]
+    return left
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
@@ -48,7 +54,7 @@ def test_four_at_once_find_what_each_finds_alone_and_leave_no_lock(number: int, 
         f"{len({process for process, _ in batches})} processes, {again.total()} of them once too often"
     )
     assert not again
-    assert files_besides_results(together.cache) == []
+    assert locks_left(together.cache) == []
     for at, settings in enumerate(asked):
         alone.state.settings = settings
         alone.write()

@@ -46,8 +46,8 @@ WEIGHT, SECONDS = 1.0, 0.0
 class Stub:
     def __call__(self, texts):
         line = json.dumps([os.getpid(), time.monotonic(), list(texts)]) + "\\n"
-        with open(Path(__file__).with_name("seen.jsonl"), "a") as seen:
-            seen.write(line)
+        with open(Path(__file__).with_name("seen.jsonl"), "ab", buffering=0) as seen:  # in one piece
+            seen.write(line.encode())
         time.sleep(SECONDS)
         return np.array([vector(text) for text in texts], dtype=np.float32)
 
@@ -182,7 +182,7 @@ class World:
     def seen(self) -> list[tuple[int, list[str]]]:
         """By process, in order of time, the batches that reached the model."""
         path = self.folder / "seen.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        lines = path.read_bytes().splitlines() if path.exists() else []
         return [(process, texts) for process, _, texts in map(json.loads, lines)]
 
     def forget_seen(self) -> None:

@@ -344,6 +344,7 @@ def fake_model() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "_SentenceTransformerEncoder", FakeModel)
         patch.setattr(models, "_piece_counter", lambda folder: lambda texts: [len(text.split()) for text in texts])
+        patch.setattr(models, "_window_finder", lambda folder, limit: lambda texts: [len(text) for text in texts])
         yield
 
 

@@ -27,6 +27,7 @@ from chunklab_core.pipeline import evaluate
 from chunklab_core.records import Report
 from chunklab_core.report.console import render
 from chunklab_core.report.json import report_to_json
+from chunklab_core.workbench import code_memory
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "cases"
 FILES = SHARED / "files"
@@ -228,7 +229,7 @@ def test_c23a_a_changed_word_is_seen_whatever_the_file_says_of_itself(world: Wor
 
 def forget_code() -> None:
     """What a process remembers of the core's source."""
-    for remembered in (fingerprint._facts, fingerprint.code_of_room, fingerprint.code_of_function, pipeline._code_of):
+    for remembered in (fingerprint._facts, fingerprint.worked_out, code_memory._sources_at_first, pipeline._code_of):
         remembered.cache_clear()
 
 
@@ -241,6 +242,7 @@ def test_c23b_a_changed_body_of_a_function_that_chunking_calls_cuts_anew(
     edited = ast.unparse(parsed(name)).replace("return ", "return None or ", 1)
     assert edited != ast.unparse(parsed(name))
     monkeypatch.setattr(fingerprint, "_parsed", lambda asked: ast.parse(edited) if asked == name else parsed(asked))
+    monkeypatch.setattr(code_memory, "sources_of_package", lambda: f"{module} edited")
     forget_code()
     second = world.run(KEY)
     monkeypatch.undo()

@@ -28,6 +28,7 @@ from chunklab_core import config, fingerprint, models, pipeline
 from chunklab_core.config import load_config
 from chunklab_core.errors import ConfigError
 from chunklab_core.store import Store
+from chunklab_core.workbench import code_memory
 from chunklab_core.workbench.door import prepare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -198,6 +199,7 @@ def code(module: str, old: str, new: str) -> Change:
         assert source.count(old) >= 1
         edited = source.replace(old, new, 1)
         case.patch.setattr(fingerprint, "_parsed", lambda name: ast.parse(edited) if name == module else parsed(name))
+        case.patch.setattr(code_memory, "sources_of_package", lambda: f"{module} with {new}")
         forget_code()
 
     return change
@@ -218,7 +220,7 @@ def unicode_tables(case: Case) -> None:
 
 def forget_code() -> None:
     """What a process remembers of the core's source."""
-    for remembered in (fingerprint._facts, fingerprint.code_of_room, fingerprint.code_of_function, pipeline._code_of):
+    for remembered in (fingerprint._facts, fingerprint.worked_out, code_memory._sources_at_first, pipeline._code_of):
         remembered.cache_clear()
 
 

@@ -35,7 +35,7 @@ from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
-from chunklab_core.plugins import is_plugin
+from chunklab_core.plugins import check_unchanged, is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import EmbedTexts, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
@@ -225,6 +225,7 @@ def chunk_all(
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
     embed = _embedding(store, strategy["model"], model_place, label)
     chunker = make_chunker(target, embed=embed, **strategy["params"])
+    check_unchanged(target, strategy["plugin"])
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
     keys = chunk_keys(doc_ids, parsed_keys, strategy, target)
@@ -506,7 +507,7 @@ STAGES: Mapping[str, Stage] = {
     "embed": Stage(embed_all, "embed", ("texts",), ("model_place",)),
     "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
-    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, *_ARRAYS, "rapidfuzz", "regex")),
     "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }
 

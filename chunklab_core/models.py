@@ -10,6 +10,7 @@ import importlib.util
 import json
 import logging
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -132,6 +133,7 @@ class Embedder:
         self.lock = threading.RLock()
         self._encode: Callable[[Sequence[str]], NDArray[np.float32]] | None = None
         self._count: Callable[[Sequence[str]], list[int]] | None = None
+        self._find_ends: Callable[[Sequence[str]], list[int]] | None = None
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (texts, dim), float32; a text's row is the same whatever stands beside it."""
@@ -160,6 +162,19 @@ class Embedder:
             if self._count is None:
                 self._count = _piece_counter(Path(self.card.folder))
             return self._count(texts)
+
+    def window_ends(self, texts: Sequence[str]) -> list[int]:
+        """Where in each text the first piece begins that the model does not read; else the text's length.
+
+        So what stands from there on shapes no vector. A model of unknown length is taken to read all. Costs as much
+        as counting: ask for texts of more pieces than `max_length` only.
+        """
+        if self.card.max_length is None:
+            return [len(text) for text in texts]
+        with self.lock:
+            if self._find_ends is None:
+                self._find_ends = _window_finder(Path(self.card.folder), self.card.max_length)
+            return self._find_ends(texts)
 
     def _load(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
         if is_plugin(self.card.name):
@@ -341,6 +356,36 @@ def _slow_piece_counter(folder: Path) -> Callable[[Sequence[str]], list[int]]:
 
     tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     return lambda texts: [len(ids) for ids in tokenizer(list(texts), truncation=False)["input_ids"]]
+
+
+def _window_finder(folder: Path, max_length: int) -> Callable[[Sequence[str]], list[int]]:
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        count = _slow_piece_counter(folder)
+        return lambda texts: [window_by_counting(text, count, max_length) for text in texts]
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_length)
+
+    def find(texts: Sequence[str]) -> list[int]:
+        return [
+            next(start for start, end in read.overflowing[0].offsets if end) if read.overflowing else len(text)
+            for text, read in zip(texts, tokenizer.encode_batch(list(texts)), strict=True)
+        ]  # pieces that mark beginning and end stand at 0:0
+
+    return find
+
+
+def window_by_counting(text: str, count: Callable[[Sequence[str]], list[int]], max_length: int) -> int:
+    """The length of the longest beginning of a text that has no more pieces than the model reads.
+
+    For tokenizers that do not say where their pieces lie. It may differ from the true end within the word that
+    stands there, for a word that is cut falls into other pieces.
+    """
+    ends = range(len(text))  # a shorter beginning has no more pieces than a longer one, but for its last word
+    return bisect_right(ends, max_length, key=lambda end: count([text[: end + 1]])[0])
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from chunklab_core.store import Store
 
 _SAVED_TOGETHER = 64  # texts; what an interrupted run can lose
 _READ_TOGETHER = 10_000  # vectors
+_LAYOUT = 2  # of a stored value; values of another layout lie on another shelf
 
 Report = Callable[[int, int], None]
 """Told how many texts are done, of how many."""
@@ -29,7 +30,7 @@ def text_keys(texts: Sequence[str]) -> list[bytes]:
 
 def shelf_of(model_digest: str) -> str:
     """The shelf on which a model's vectors are kept."""
-    return f"embed/{model_digest}"
+    return f"embed/{model_digest}-{_LAYOUT}"
 
 
 def embed_texts(texts: Sequence[str], embedder: Embedder, store: Store, progress: Report | None = None) -> int:
@@ -58,9 +59,9 @@ def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDAr
     """The stored vectors of texts, by key: shape (keys, dim), float32, as the model gave them.
 
     Raises:
-        KeyError: a vector is missing; `embed_texts` makes it.
+        MissingError: a vector is missing; `embed_texts` makes it.
     """
-    parts = [np.stack([_unpack(found[key])[1] for key in part]) for part, found in _stored(keys, model_digest, store)]
+    parts = [np.stack([_unpack(found[key])[2] for key in part]) for part, found in _stored(keys, model_digest, store)]
     return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
 
@@ -70,13 +71,22 @@ def load_pieces(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArr
     return np.array(counts, dtype=np.int32)
 
 
+def load_window_ends(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.int32]:
+    """The place up to which the model reads each text: shape (keys,), int32, in characters of the text as it was sent.
+
+    A prompt before the text is part of it. The text's length where the model reads all, or where that is unknown.
+    """
+    ends = [_unpack(found[key])[1] for part, found in _stored(keys, model_digest, store) for key in part]
+    return np.array(ends, dtype=np.int32)
+
+
 def _stored(
     keys: Sequence[bytes], model_digest: str, store: Store
 ) -> Iterator[tuple[Sequence[bytes], dict[bytes, bytes]]]:
     """The stored values of keys, part by part, so that no more than a part is held twice."""
     for at in range(0, len(keys), _READ_TOGETHER):
         part = keys[at : at + _READ_TOGETHER]
-        yield part, store.get_items(shelf_of(model_digest), part)
+        yield part, store.get_all_items(shelf_of(model_digest), part)
 
 
 def _embed_batch(
@@ -88,12 +98,20 @@ def _embed_batch(
     if not wanted:
         return
     vectors = embedder([texts[key] for key in wanted])
-    store.put_items(shelf, {key: _pack(lengths[key], vector) for key, vector in zip(wanted, vectors, strict=True)})
+    limit = embedder.card.max_length
+    cut = [key for key in wanted if limit is not None and lengths[key] > limit]
+    ends = dict(zip(cut, embedder.window_ends([texts[key] for key in cut]), strict=True))
+    packed = {
+        key: _pack(lengths[key], ends.get(key, len(texts[key])), vector)
+        for key, vector in zip(wanted, vectors, strict=True)
+    }
+    store.put_items(shelf, packed)
 
 
-def _pack(pieces: int, vector: NDArray[np.float32]) -> bytes:
-    return pieces.to_bytes(4, "little") + vector.astype("<f4").tobytes()
+def _pack(pieces: int, window_end: int, vector: NDArray[np.float32]) -> bytes:
+    return pieces.to_bytes(4, "little") + window_end.to_bytes(4, "little") + vector.astype("<f4").tobytes()
 
 
-def _unpack(value: bytes) -> tuple[int, NDArray[np.float32]]:
-    return int.from_bytes(value[:4], "little"), np.frombuffer(value, dtype="<f4", offset=4)
+def _unpack(value: bytes) -> tuple[int, int, NDArray[np.float32]]:
+    pieces, window_end = (int.from_bytes(value[at : at + 4], "little") for at in (0, 4))
+    return pieces, window_end, np.frombuffer(value, dtype="<f4", offset=8)

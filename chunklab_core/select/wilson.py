@@ -45,6 +45,11 @@ def ci95_wilson(values: ArrayLike) -> tuple[float, float] | None:
         if variance <= 1e-18:
             return mean, mean
         n_eff = spread / variance
+    return wilson_interval(mean, n_eff)
+
+
+def wilson_interval(mean: float, n_eff: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share that rests on as much as `n_eff` yes-or-no answers."""
     middle, stretch = mean + _Z**2 / (2 * n_eff), 1 + _Z**2 / n_eff
-    half = _Z * sqrt(spread / n_eff + _Z**2 / (4 * n_eff**2))
+    half = _Z * sqrt(mean * (1 - mean) / n_eff + _Z**2 / (4 * n_eff**2))
     return max(0.0, (middle - half) / stretch), min(1.0, (middle + half) / stretch)

@@ -9,7 +9,7 @@ import pytest
 
 from chunklab_core import models
 from chunklab_core.errors import ConfigError, ContractError
-from chunklab_core.models import BUNDLED, ModelCard, model_card, open_embedder
+from chunklab_core.models import BUNDLED, ModelCard, bundled_embedder, model_card, open_embedder, window_by_counting
 
 STUB = """
 import numpy as np
@@ -153,6 +153,31 @@ def test_a_plug_in_that_returns_no_row_a_text_is_told_so(tmp_path: Path) -> None
 
     with pytest.raises(ContractError, match=r"array of shape \(3,\) for 2 texts"):
         open_embedder(model_card(f"{tmp_path / 'stub.py'}:Wrong"))(["a", "b"])
+
+
+def test_the_window_ends_where_the_first_piece_begins_that_is_not_read() -> None:
+    """The bundled model reads 256 pieces, of which two mark the beginning and the end: 254 words of one piece."""
+    whole, long, accented = "word " * 254, "word " * 255, "\n" + "cafe\u0301 " * 900
+
+    ends = bundled_embedder().window_ends([whole, long, accented, ""])
+
+    assert ends == [len(whole), 254 * len("word "), 1 + 254 * len("cafe\u0301 "), 0]
+    assert bundled_embedder().count_pieces([whole, long, long[: ends[1]], accented[: ends[2]]]) == [256, 257, 256, 256]
+
+
+def test_a_window_can_be_found_by_counting_alone() -> None:
+    def count(texts: list[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    assert window_by_counting("one two three", count, 2) == len("one two ")
+    assert window_by_counting("one two", count, 2) == len("one two")
+    assert window_by_counting("", count, 2) == 0
+
+
+def test_a_model_of_unknown_length_is_taken_to_read_everything(tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+
+    assert open_embedder(model_card(f"{tmp_path / 'stub.py'}:Stub")).window_ends(["ab", ""]) == [2, 0]
 
 
 @pytest.mark.slow

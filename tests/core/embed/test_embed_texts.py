@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chunklab_core.embed import embed_texts, load_pieces, load_vectors, text_keys
+from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, text_keys
 from chunklab_core.models import Embedder, ModelCard
 from chunklab_core.store import Store
 
@@ -51,6 +51,35 @@ def test_vectors_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
 
     np.testing.assert_array_equal(vectors_of([TEXTS[140], TEXTS[2], TEXTS[2]], store), [[140, 1], [2, 1], [2, 1]])
     np.testing.assert_array_equal(load_pieces(text_keys(TEXTS[:2]), CARD.digest, store), [0, 0])
+
+
+def test_only_of_texts_past_the_limit_is_it_asked_how_far_the_model_reads(tmp_path: Path) -> None:
+    class Windowed(Stub):
+        """A piece a word, of which it reads the first three."""
+
+        def count_pieces(self, texts: Sequence[str]) -> list[int]:
+            return [len(text.split()) for text in texts]
+
+        def window_ends(self, texts: Sequence[str]) -> list[int]:
+            asked.extend(texts)
+            return [len(" ".join(text.split()[:3])) for text in texts]
+
+    asked: list[str] = []
+    store, texts = Store(tmp_path), ["text 001 fits", "text 002 ends here", "text 003 and goes on"]
+    embed_texts(texts, Windowed(ModelCard("stub", CARD.digest, 3, "")), store)
+    keys = text_keys(texts)
+
+    assert sorted(asked) == texts[1:]
+    assert load_window_ends(keys, CARD.digest, store).tolist() == [len(texts[0]), len("text 002 ends"), 12]
+    assert load_pieces(keys, CARD.digest, store).tolist() == [3, 4, 5]
+    np.testing.assert_array_equal(vectors_of(texts, store), [[1, 1], [2, 1], [3, 1]])
+
+
+def test_a_model_without_a_known_limit_is_taken_to_read_everything(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    embed_texts(TEXTS[:2], Stub(), store)
+
+    assert load_window_ends(text_keys(TEXTS[:2]), CARD.digest, store).tolist() == [8, 8]
 
 
 def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:

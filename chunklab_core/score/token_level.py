@@ -1,0 +1,140 @@
+"""Token level: how much of the gold was retrieved, and how much else, token by token.
+
+Why: recall asks whether a whole slot stands in one chunk. A gold that two retrieved chunks hold between them is lost
+to recall and is before the reader all the same; and no figure of chunks says how much was read to get it.
+
+Everything is measured over spans of the documents, in the tokens of the documents: prefixes have no place in a
+document, so they neither count nor cost here (`context_efficiency` counts them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.records import TokenScore
+
+
+class Stretch(NamedTuple):
+    """A range of a document, in tokens from its beginning (see `token_positions`); `document` is any key of it."""
+
+    document: int | str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSlot:
+    """Where a slot stands.
+
+    Attributes:
+        places: every occurrence of every wording in the documents in which the gold counts, by wording as listed,
+            then by document and place.
+        n_tokens: of the first wording as typed: what the slot weighs where it stands in no document.
+    """
+
+    places: Sequence[Stretch]
+    n_tokens: float
+
+
+def token_positions(offsets: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Places of a document's text, counted in its tokens instead of its characters.
+
+    A token that a place cuts counts by the share of its characters that stand before. So ranges that touch share no
+    token, the parts of a range add up to the whole, and no range of text is worth nothing, wherever its edges fall.
+
+    Args:
+        offsets: shape (tokens + 1,), the character in which each token begins, then the length of the text, as
+            `chunklab_core.tokens.TokenizedText` has them.
+        characters: places in the text, of any shape.
+
+    Returns:
+        The same shape, float64, rising with the place from 0 to the number of tokens.
+    """
+    after = offsets.searchsorted(characters)  # tokens that begin before the place
+    last = np.maximum(after - 1, 0)
+    begin, end = offsets[last], offsets[after]
+    share = (characters - begin) / np.maximum(end - begin, 1)
+    return np.where(after > 0, last + share, 0.0)
+
+
+def token_level(slots: Sequence[GoldSlot], retrieved: Sequence[Stretch]) -> TokenScore:
+    """Recall, precision and intersection over union of the gold's tokens and the retrieved ones.
+
+    With E the tokens of the gold, each once, and R the retrieved ones: recall = |E and R| / |E|,
+    precision = |E and R| / |R|, IoU = |E and R| / (|E| + |R| - |E and R|). A token found twice is found once, but
+    |R| counts it as often as it was retrieved: what chunks repeat is read twice.
+
+    A slot with several places (wordings that may stand for each other, or a text that occurs more than once) is one
+    place: the one of which the largest share was retrieved, the first listed among equals. Whoever has any of them
+    has the answer, so a slot that a retrieved chunk's body holds is always found in full, and which of its wordings
+    was typed first changes nothing. Slots that overlap count as their union. A slot that stands in no document weighs
+    its own tokens in |E|, none of which can be found.
+
+    Args:
+        slots: at least one.
+        retrieved: the spans of the retrieved chunks, in any order.
+
+    Returns:
+        Fractions in [0, 1]; all 0.0 when nothing was retrieved.
+
+    Raises:
+        ValueError: the question has no gold, so nothing here is defined.
+
+    Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval (2024), section Metrics; the choice among
+    places is ours, for theirs knows one place for each excerpt.
+    """
+    if not slots:
+        raise ValueError("token_level: no slots; drop unscored questions before scoring.")
+    cover = _united(retrieved)
+    chosen = [_best_place(slot.places, cover) for slot in slots if slot.places]
+    gold = _united(chosen)
+    n_gold = _length(gold) + sum(slot.n_tokens for slot in slots if not slot.places)
+    both = sum(_covered(one, cover) for ranges in gold.values() for one in ranges)
+    n_retrieved = sum(one.end - one.start for one in retrieved)
+    if not n_retrieved or not n_gold:
+        return TokenScore(0.0, 0.0, 0.0)
+    return TokenScore(
+        recall=min(both / n_gold, 1.0),
+        precision=min(both / n_retrieved, 1.0),
+        iou=min(both / (n_gold + n_retrieved - both), 1.0),
+    )
+
+
+_Cover = dict[int | str, list[Stretch]]
+
+
+def _united(stretches: Iterable[Stretch]) -> _Cover:
+    """By document, the union of stretches: apart from each other, in order."""
+    united: _Cover = {}
+    for one in sorted(stretches, key=lambda one: one.start):
+        ranges = united.setdefault(one.document, [])
+        if ranges and one.start <= ranges[-1].end:
+            ranges[-1] = ranges[-1]._replace(end=max(ranges[-1].end, one.end))
+        else:
+            ranges.append(one)
+    return united
+
+
+def _best_place(places: Sequence[Stretch], cover: _Cover) -> Stretch:
+    """The place of which the largest share is covered; the first one among equals."""
+    reached = [place for place in places if place.document in cover]
+    best, best_share = places[0], 0.0
+    for place in reached:
+        share = _covered(place, cover) / (place.end - place.start)
+        if share > best_share:
+            best, best_share = place, share
+    return best
+
+
+def _covered(place: Stretch, cover: _Cover) -> float:
+    ranges = cover.get(place.document, ())
+    return sum(max(min(place.end, one.end) - max(place.start, one.start), 0.0) for one in ranges)
+
+
+def _length(cover: _Cover) -> float:
+    return sum(one.end - one.start for ranges in cover.values() for one in ranges)

@@ -1,0 +1,105 @@
+"""Everything around the verdict, from plain arguments: what moved recall, where, at what price, how far it holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chunklab_core.records import CellAxes, Strata, Survey
+from chunklab_core.select.axes import axis_effects
+from chunklab_core.select.breakdown import LENGTH_NAMES, gold_length_parts, recall_by_part
+from chunklab_core.select.field import make_field
+from chunklab_core.select.lambda_range import lambda_range
+from chunklab_core.select.pareto import pareto_front
+from chunklab_core.select.stability import stability
+from chunklab_core.select.strata import strata
+
+
+def survey(
+    recall: ArrayLike,
+    tokens: ArrayLike,
+    cells: Sequence[CellAxes],
+    *,
+    tags: Sequence[Sequence[str]],
+    documents: Sequence[Sequence[str]],
+    gold_tokens: Sequence[int],
+    groups: Sequence[str] | None = None,
+    by_k: Mapping[int, ArrayLike] | None = None,
+    in_play: Sequence[int] | None = None,
+    balanced_lambda: float = 0.05,
+    price_counts: bool = True,
+    is_settled: bool = False,
+    seed: int = 0,
+) -> Survey:
+    """All that stands around the verdict on these cells.
+
+    Args:
+        recall: shape (cells, questions).
+        tokens: the same shape, retrieved tokens.
+        cells: where each row lies on the axes.
+        tags: per question its tags.
+        documents: per question the documents its gold stands in, the first of them being its own; may be empty.
+        gold_tokens: per question the tokens of its longest gold.
+        groups: one label a question (see `near_duplicates.group_questions`); None: every question stands alone.
+        by_k: recall at each other k, shape as `recall`.
+        in_play: cells that the verdict did not rule out; None: all.
+        balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
+        price_counts: whether cells are ranked by `balanced`, so that other prices are other views of the leader.
+        is_settled: whether the verdict named a winner, so that no tie is left for further questions to settle.
+        seed: of all resamples and halvings.
+
+    Raises:
+        ValueError: shapes or numbers of labels do not fit.
+    """
+    field = make_field(recall, tokens)
+    values = np.asarray(recall, dtype=np.float64)
+    leader = field.entrants[0][0]
+    own = [names[0] if names else "" for names in documents]
+    rivals = [] if is_settled else [members[0] for members in field.entrants[1:2]]
+    return Survey(
+        axes=axis_effects(values, cells, groups, seed=seed),
+        pareto=pareto_front(values, tokens),
+        lambda_range=lambda_range(values, tokens, in_play, balanced_lambda),
+        by_tag=recall_by_part(values, tags, groups, seed=seed),
+        by_document=recall_by_part(values, documents, groups, seed=seed),
+        by_gold_length=recall_by_part(values, gold_length_parts(gold_tokens), groups, order=LENGTH_NAMES, seed=seed),
+        stability=stability(
+            values,
+            leader,
+            tokens=tokens,
+            cells=cells,
+            by_k=by_k,
+            documents=own,
+            groups=groups,
+            in_play=in_play,
+            balanced_lambda=balanced_lambda if price_counts else None,
+            seed=seed,
+        ),
+        strata=_strata(values, leader, rivals, {"tag": tags, "document": documents}, groups),
+        question_groups=_of_several(() if groups is None else groups),
+    )
+
+
+def _strata(
+    values: NDArray[np.float64],
+    leader: int,
+    rivals: Sequence[int],
+    parts: Mapping[Literal["tag", "document"], Sequence[Sequence[str]]],
+    groups: Sequence[str] | None,
+) -> tuple[Strata, ...]:
+    """Of the leader against the runner-up; nothing where there is none, or where there is one part."""
+    several = {by: names for by, names in parts.items() if len({name for each in names for name in each}) > 1}
+    return tuple(
+        strata(values, leader, rival, names, groups, by=by) for rival in rivals for by, names in several.items()
+    )
+
+
+def _of_several(groups: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    members: dict[str, list[int]] = defaultdict(list)
+    for question, label in enumerate(groups):
+        members[label].append(question)
+    return tuple(tuple(questions) for questions in members.values() if len(questions) > 1)

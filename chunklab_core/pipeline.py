@@ -475,8 +475,13 @@ def select_all(
     balanced_lambda: float,
     seed: int,
     resamples: int,
+    documents: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
 ) -> Made:
-    """What the evidence says about all cells: the verdict, and what each costs."""
+    """What the evidence says about all cells: the verdict, and what each costs.
+
+    `documents` and `groups` hold one label a scored question: where its gold stands, and what it is drawn with.
+    """
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
     recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
     tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
@@ -485,6 +490,8 @@ def select_all(
         recall,
         tokens=tokens,
         price_counts=ranking_metric == "balanced",
+        documents=documents,
+        groups=groups,
         balanced_lambda=balanced_lambda,
         seed=seed,
         names=names,

@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help evaluate test soak check fix bench ui
+.PHONY: help evaluate test soak check fix bench calibrate ui
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ fix: $(READY)  ## Format, and mend what lint can mend
 
 bench: $(READY)  ## Run the public question sets and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.tables
+
+calibrate: $(READY)  ## Measure how often the verdict is right, and write docs/statistics.md (minutes)
+	@$(BIN)/python -m benchmarks.calibrate
 
 ui: $(READY)  ## Start a Prefect server that keeps the run history, and say where its UI is
 	@$(BIN)/python -m flows.ui

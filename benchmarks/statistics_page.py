@@ -41,6 +41,10 @@ estimate of tau put in its place would be too large as often as too small, and w
 discounted. The 0.05 goes beyond a plain half-normal prior: without it two equal cells are parted more often the more
 questions there are, for a model that holds no equals finds a better one in the end.
 
+With few questions the noise seen is too small, most of all where few of them tell two cells apart. It is drawn towards
+the noise that there would be between equals, as if that had been seen in 20 draws; beyond 100 questions this is hardly
+felt.
+
 A cell that is far below the leader (0.2 or more, and as good in under 0.1 % of resamples) is left out of the model:
 it says nothing of how far good cells lie apart, and adding it must not change the verdict on the others.
 

@@ -80,14 +80,17 @@ def test_the_leader_of_a_field_is_believed_less_than_it_was_seen() -> None:
 
 
 def test_the_covariance_by_hand() -> None:
-    # Means 1/2 and 1/4; variances 1/3 and 1/4, covariance 1/6 (three degrees of freedom). Drawn towards variance 7/24
-    # by 2 / (2 + 3), the covariance of the one pair being its own mean; then over four draws.
+    # Means 1/2 and 1/4, 1/8 off their common mean; variances 1/3 and 1/4, covariance 1/6 (three degrees of freedom).
+    # Around the common mean 1/64 more, or less for the covariance, by 20 / (20 + 3). Then drawn towards one variance,
+    # the mean of both, by 2 / (2 + 3), the covariance of the one pair being its own mean; then over four draws.
     scores = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
     covariance = covariance_of_means(scores, np.ones(4))
 
-    assert covariance[0, 0] == pytest.approx((0.6 / 3 + 0.4 * 7 / 24) / 4)
-    assert covariance[1, 1] == pytest.approx((0.6 / 4 + 0.4 * 7 / 24) / 4)
-    assert covariance[0, 1] == covariance[1, 0] == pytest.approx(1 / 24)
+    more = 20 / 23 / 64
+
+    assert covariance[0, 0] == pytest.approx((0.6 / 3 + 0.4 * 7 / 24 + more) / 4)
+    assert covariance[1, 1] == pytest.approx((0.6 / 4 + 0.4 * 7 / 24 + more) / 4)
+    assert covariance[0, 1] == covariance[1, 0] == pytest.approx((1 / 6 - more) / 4)
 
 
 def test_wordings_that_move_together_are_one_draw_however_many_they_are() -> None:
@@ -103,7 +106,11 @@ def test_the_covariance_of_groups_of_all_sizes_is_that_of_resampled_means() -> N
     drawn = rng.integers(0, 400, (4000, 400))
     means = sums[:, drawn].sum(axis=2) / sizes[drawn].sum(axis=1)
 
-    assert covariance_of_means(sums, sizes) == pytest.approx(np.cov(means), abs=0.00005)
+    apart = np.diff(means, axis=0).var()  # 0.2 between the means, so 20 / 419 of 0.01 more on each variance, over 400
+    found = covariance_of_means(sums, sizes)
+
+    assert found == pytest.approx(np.cov(means), abs=0.00005)
+    assert found[0, 0] + found[1, 1] - 2 * found[0, 1] == pytest.approx(apart, rel=0.1)
 
 
 def test_more_cells_than_questions_have_no_difference_free_of_noise() -> None:

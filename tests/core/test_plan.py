@@ -169,7 +169,7 @@ CHANGES: dict[str, tuple[Change, dict[str, list[str]]]] = {
         {
             "score fixed/dense": ["gold of question refunds edited"],
             "score halves/bm25": ["gold of question refunds edited"],
-            "select all cells": ["gold of question refunds edited", "follows 6 score results"],
+            "select all cells": ["gold of question refunds edited", "follows locate gold"],
         },
     ),
     "the documents of a question": (

@@ -34,6 +34,8 @@ from tasks.chunk import chunk
 from tasks.embed import embed
 from tasks.health import health
 from tasks.index import index
+from tasks.locate import locate
+from tasks.match import match
 from tasks.parse import parse
 from tasks.reasons import logged_reasons
 from tasks.report import report
@@ -48,6 +50,8 @@ TASKS: Mapping[str, Task[..., Ref]] = {
     "embed": embed,
     "index": index,
     "retrieve": retrieve,
+    "locate": locate,
+    "match": match,
     "score": score,
     "select": select,
 }

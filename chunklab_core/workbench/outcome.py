@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from chunklab_core.models import BACKEND
 from chunklab_core.parse.stored import document_entries
 from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
+from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import (
     Cell,
     CellQuestion,
@@ -37,6 +38,9 @@ from chunklab_core.records import (
 )
 from chunklab_core.runs import new_items, noted
 from chunklab_core.score import mean_scores
+from chunklab_core.score.places import Slot, slot_places, slots_without
+from chunklab_core.score.stored import unpack_places
+from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select.reasons import FEW_QUESTIONS
 from chunklab_core.store import Ref, Store, stage_of, unpack_json
 from chunklab_core.workbench.chunk_table import ChunkTable
@@ -81,7 +85,7 @@ def make_report(
         cells=cells,
         health=health,
         verdict=verdict,
-        warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k)),
+        warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k, found.nowhere())),
         chunks=tuple((one.label, found.chunks(one.label)) for one in work if one.stage == "chunk"),
     )
 
@@ -162,6 +166,14 @@ class _Results:
         )
         shares = {name.get(model, model): share for model, share in stored["pct_oversized"].items()}
         return Health(**{**stored, "strategy": one.label, "pct_oversized": shares})
+
+    def nowhere(self) -> set[Slot]:
+        """The slots whose gold stands in no document."""
+        asked = [question_from_mapping(stored) for stored in self._read(self._run["gold"])]
+        threshold = self._run["settings"]["eval"]["fuzzy_threshold"]
+        located = unpack_places(self._store.read(self._refs["locate", "gold"]))
+        named = ((index, self.documents[index]["id"], each) for index, each in located)
+        return set(slots_without(slot_places(named, wordings_of(asked, threshold)), asked))
 
     def _pairs(self) -> Iterator[tuple[Mapping[str, Any], str]]:
         return ((strategy, retriever) for strategy in self._run["strategies"] for retriever in self._run["retrievers"])
@@ -260,8 +272,9 @@ def _warnings(
     cells: Sequence[Cell],
     health: Sequence[Health],
     top_k: int,
+    nowhere: Collection[Slot],
 ) -> Iterator[Warning]:
-    yield from _warnings_of_questions(cells)
+    yield from _warnings_of_questions(cells, nowhere)
     for each in health:
         yield from _warnings_of_strategy(each, top_k, sum(document.characters > 0 for document in documents))
     yield from _warnings_of_size(health)
@@ -284,7 +297,7 @@ def _some(names: Sequence[str], thing: str) -> str:
     return f"{len(names)} {thing}{'' if len(names) == 1 else 's'}: {shown}{more}"
 
 
-def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
+def _warnings_of_questions(cells: Sequence[Cell], nowhere: Collection[Slot]) -> Iterator[Warning]:
     n_scored = len(cells[0].per_question)
     if n_scored < FEW_QUESTIONS:
         yield Warning(
@@ -298,7 +311,7 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
             "warning",
             "Every cell finds every answer, so the questions cannot tell them apart. Ask harder ones, or lower k.",
         )
-    yield from _warnings_of_misses(cells)
+    yield from _warnings_of_misses(cells, nowhere)
     fuzzy = {
         (each.score.question_id, find.slot, find.expected)
         for cell in cells
@@ -313,19 +326,25 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
         )
 
 
-def _warnings_of_misses(cells: Sequence[Cell]) -> Iterator[Warning]:
-    """Answers that no cell finds: hard ones, or gold that stands in no document as it was typed."""
-    missed = [
-        rows[0].score.question_id
-        for rows in zip(*(cell.per_question for cell in cells), strict=True)
-        if not all(any(found) for found in zip(*(row.score.found for row in rows), strict=True))
-    ]
-    if missed:
+def _warnings_of_misses(cells: Sequence[Cell], nowhere: Collection[Slot]) -> Iterator[Warning]:
+    """Answers that no cell finds: those that stand in no document, as they were typed, and hard ones."""
+    absent, hard = dict[str, None](), dict[str, None]()
+    for at, rows in enumerate(zip(*(cell.per_question for cell in cells), strict=True)):
+        for slot, found in enumerate(zip(*(row.score.found for row in rows), strict=True)):
+            if not any(found):
+                (absent if (at, slot) in nowhere else hard)[rows[0].score.question_id] = None
+    if absent:
+        yield Warning(
+            "gold_not_in_documents",
+            "warning",
+            f"An answer stands in no document as it was typed: {_some(list(absent), 'question')}. Copy it from the "
+            "document, or check that its file was read.",
+        )
+    if hard:
         yield Warning(
             "found_by_no_cell",
             "warning",
-            f"No cell finds every answer of {_some(missed, 'question')}. Check that their gold stands in the documents "
-            "as it was typed.",
+            f"An answer stands in the documents and no cell finds it: {_some(list(hard), 'question')}.",
         )
 
 

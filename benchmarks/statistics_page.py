@@ -11,8 +11,8 @@ _INTRO = """\
 # How far the verdict can be trusted
 
 Written by `make calibrate`. It simulates comparisons of which the truth is known, lets the verdict judge each of them,
-and counts how often it is right. It takes some minutes on two cores. Shares have {resamples:,} resamples here, a tenth of
-a run's. These figures are those of
+and counts how often it is right. It takes some minutes on two cores. Shares have {resamples:,} resamples here, a tenth
+of a run's. These figures are those of
 
 ```
 {command}

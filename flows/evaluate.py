@@ -28,6 +28,8 @@ from tasks.chunk import chunk
 from tasks.embed import embed
 from tasks.health import health
 from tasks.index import index
+from tasks.locate import locate
+from tasks.match import match
 from tasks.parse import parse
 from tasks.report import report
 from tasks.retrieve import retrieve
@@ -41,6 +43,8 @@ TASKS: Mapping[str, Task[..., Ref]] = {
     "embed": embed,
     "index": index,
     "retrieve": retrieve,
+    "locate": locate,
+    "match": match,
     "score": score,
     "select": select,
 }

@@ -8,17 +8,15 @@ from tasks.caching import cached_by_content
 
 
 @task(task_run_name="score {label}", **cached_by_content("score"))
-def score(
-    retrieved: Ref, chunks: Ref, gold: Ref, top_k: list[int], fuzzy_threshold: float, label: str, store: str
-) -> Ref:
+def score(retrieved: Ref, chunks: Ref, matched: Ref, gold: Ref, top_k: list[int], label: str, store: str) -> Ref:
     """How much of the gold one cell's answers hold. See `chunklab_core.pipeline.score_all`."""
     return pipeline.run_stage(
         "score",
         Store(store),
         retrieved=retrieved,
         chunks=chunks,
+        matched=matched,
         gold=gold,
         top_k=top_k,
-        fuzzy_threshold=fuzzy_threshold,
         label=label,
     )

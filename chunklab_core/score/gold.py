@@ -117,10 +117,15 @@ def find(snippet: Snippet, passage: Passage, fuzzy_threshold: float = 0.90) -> M
     exact = _exact(snippet, passage)
     if exact:
         return exact
-    max_edits = int((1 - fuzzy_threshold) * len(snippet.text) + _ROUNDING)
+    max_edits = edits_allowed(snippet, fuzzy_threshold)
     if max_edits == 0 or not may_hold(snippet.blocks, passage.grams, max_edits) or not _in_order(snippet, passage):
         return None
     return _nearest(snippet, passage, max_edits)
+
+
+def edits_allowed(snippet: Snippet, fuzzy_threshold: float) -> int:
+    """How many edits a passage may be away from the snippet and still hold it."""
+    return int((1 - fuzzy_threshold) * len(snippet.text) + _ROUNDING)
 
 
 def find_gold(
@@ -150,33 +155,36 @@ def find_gold(
 
 
 def _exact(snippet: Snippet, passage: Passage) -> Match | None:
-    for start in _occurrences(snippet.text, passage.text):
-        end = start + len(snippet.text)
-        if not inside(passage.figures, start) and not inside(passage.figures, end):
-            return Match(0, *passage.raw_span(start, end))
-    return _literal(snippet.typed.strip(), passage)
+    for start, end in copies(snippet, passage, 0, len(passage.text)):
+        return Match(0, *passage.raw_span(start, end))
+    return next((Match(0, start, end) for start, end in literal_copies(snippet, passage)), None)
 
 
-def _literal(typed: str, passage: Passage) -> Match | None:
-    """A copy that begins or ends at a hyphen, where the passage joins what the snippet cannot."""
-    if not typed.startswith(_HYPHENS) and not typed.endswith(_HYPHENS):
-        return None
-    figures = sorted([*figure_spans(passage.raw), *passage.cuts])
-    for start in _occurrences(typed, passage.raw):
-        end = start + len(typed)
-        if not inside(figures, start) and not inside(figures, end):
-            return Match(0, start, end)
-    return None
-
-
-_HYPHENS = ("-", "\u2010", "\u00ad")
-
-
-def _occurrences(wanted: str, text: str) -> Iterator[int]:
-    at = text.find(wanted)
+def copies(snippet: Snippet, passage: Passage, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Where the snippet stands in `passage.text[first:last]` as it is, with no figure cut; ranges of that text."""
+    at = passage.text.find(snippet.text, first, last)
     while at >= 0:
-        yield at
-        at = text.find(wanted, at + 1)
+        end = at + len(snippet.text)
+        if not inside(passage.figures, at) and not inside(passage.figures, end):
+            yield at, end
+        at = passage.text.find(snippet.text, at + 1, last)
+
+
+def literal_copies(snippet: Snippet, passage: Passage) -> Iterator[tuple[int, int]]:
+    """Copies that begin or end at a hyphen, where the passage joins what the snippet cannot; ranges of `raw`."""
+    typed = snippet.typed.strip()
+    if not typed.startswith(HYPHENS) and not typed.endswith(HYPHENS):
+        return
+    at = passage.raw.find(typed)
+    figures = sorted([*figure_spans(passage.raw), *passage.cuts]) if at >= 0 else []
+    while at >= 0:
+        end = at + len(typed)
+        if not inside(figures, at) and not inside(figures, end):
+            yield at, end
+        at = passage.raw.find(typed, at + 1)
+
+
+HYPHENS = ("-", "\u2010", "\u00ad")
 
 
 def _in_order(snippet: Snippet, passage: Passage) -> bool:
@@ -188,9 +196,24 @@ def _in_order(snippet: Snippet, passage: Passage) -> bool:
 
 
 def _nearest(snippet: Snippet, passage: Passage, max_edits: int) -> Match | None:
+    best = nearest(snippet, passage, max_edits, candidate_windows(snippet.text, passage.text, max_edits))
+    if best is None:
+        return None
+    edits, start, end = best
+    raw_start, raw_end = passage.raw_span(start, end) if end > start else (0, 0)
+    return Match(edits, raw_start, raw_end, *_differing_words(snippet.text, passage.text, start, end))
+
+
+def nearest(
+    snippet: Snippet, passage: Passage, max_edits: int, windows: Sequence[tuple[int, int]]
+) -> tuple[int, int, int] | None:
+    """The place within these windows with the fewest edits, the first of equals: edits, start, end in `passage.text`.
+
+    A figure that an edge of a window cuts belongs to the window. None where no place has few enough edits.
+    """
     wanted = units_of(snippet.text, snippet.figures, 0, len(snippet.text))
     best: tuple[int, int, int] | None = None
-    for start, end in candidate_windows(snippet.text, passage.text, max_edits):
+    for start, end in windows:
         cut_first, cut_last = inside(passage.figures, start), inside(passage.figures, end)
         start, end = cut_first[0] if cut_first else start, cut_last[1] if cut_last else end
         if not _may_align(snippet.text, passage.text[start:end], max_edits):
@@ -198,11 +221,7 @@ def _nearest(snippet: Snippet, passage: Passage, max_edits: int) -> Match | None
         place = best_place(wanted, units_of(passage.text, passage.figures, start, end), max_edits)
         if place and (best is None or place[0] < best[0]):
             best = place
-    if best is None:
-        return None
-    edits, start, end = best
-    raw_start, raw_end = passage.raw_span(start, end) if end > start else (0, 0)
-    return Match(edits, raw_start, raw_end, *_differing_words(snippet.text, passage.text, start, end))
+    return best
 
 
 def _may_align(wanted: str, window: str, max_edits: int) -> bool:

@@ -29,11 +29,16 @@ _CUT_RUN = regex.compile(f"{_CUT}+")
 _SOFT_BREAK = regex.compile("\u00ad(?=[^\\S\n]*\n)")
 _OTHER_DIGIT = regex.compile(r"[\p{Nd}--[0-9]]", regex.V1)
 _SIGNS = (("\u2212", "-"), ("\u066a", "%"), ("\u066b", "."), ("\u066c", ","))
-_OUTER_PIPE = regex.compile(r"^[^\S\n]*+\K\||(?<![\\|])\|(?=[^\S\n]*+$)", regex.MULTILINE)
-_GAP = regex.compile(
-    r"(?P<hyphen>(?<=[\p{L}\p{M}])[-\u2010][^\S\n]*+\n[^\S\n]*+(?=\p{L}))|\A\s++|\s++\Z|\s{2,}+|[^\S ]"
-)
-_WORD = regex.compile(r"\S+|\s+")
+# Each begins with the rarest character it needs, so that most of a text is passed over quickly.
+_OUTER_PIPE = regex.compile(r"\|(?:(?<=^[^\S\n]*+\|)|(?<![\\|]\|)(?=[^\S\n]*+$))", regex.MULTILINE)
+_HYPHEN = r"(?:[-\u2010](?<=[\p{L}\p{M}].)[^\S\n]*+\n[^\S\n]*+(?=\p{L}))"
+_GAP = regex.compile(rf"{_HYPHEN}|\A\s++|\s++\Z|\s{{2,}}+|[^\S ]")
+_HYPHENS = "-\u2010"
+_LINE_HYPHEN = regex.compile(r"[-\u2010][^\S\n]*+\n")
+_WHITE_GAP = regex.compile(r"[^\S ]\s*+| \s++|\A | \Z")
+_BEYOND_ASCII = regex.compile(r"[^\x00-\x7f\s]")
+_WHITE = regex.compile(r"\s")
+_WHITE_BEFORE = regex.compile(r"(?r)\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +73,7 @@ class Passage:
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
         """The range of `raw` from which the non-empty range `[start, end)` of `text` was made."""
         first, last = self._folded(start), self._folded(end - 1)
-        if self.raw.isascii():  # folding ASCII keeps every character in its place
-            return first, last + 1
-        return self._raw_ranges[first][0], self._raw_ranges[last][1]
+        return self._origin(first)[0], self._origin(last)[1]
 
     def _folded(self, at: int) -> int:
         collapsed, compacted = self._kept
@@ -81,11 +84,36 @@ class Passage:
         """`gram_table` of the text, made when the first snippet asks for it."""
         return gram_table(self.text)
 
+    def _origin(self, at: int) -> tuple[int, int]:
+        """The range of `raw` from which a character of the folded text was made."""
+        ends, words = self._long_words
+        index = bisect_right(ends, at)
+        if index < len(words):
+            folded, start, word = words[index]
+            if at >= folded:
+                return _fold_origins(word, start)[at - folded]
+            return at - folded + start, at - folded + start + 1
+        behind = words[-1][1] + len(words[-1][2]) - ends[-1] if words else 0
+        return at + behind, at + behind + 1
+
     @cached_property
-    def _raw_ranges(self) -> Sequence[tuple[int, int]]:
-        """For each character of the folded text, the range of `raw` it was made from."""
+    def _long_words(self) -> tuple[list[int], list[tuple[int, int, str]]]:
+        """Where the words with letters beyond ASCII end in the folded text; and, of each, begin there, begin, word.
+
+        Only these may change their length when they are folded.
+        """
+        ends: list[int] = []
+        words: list[tuple[int, int, str]] = []
         masked = _SOFT_BREAK.sub("-", _mask(self.raw, self.cuts))
-        return [origin for word in _WORD.finditer(masked) for origin in _fold_origins(word.group(), word.start())]
+        done = ahead = 0  # by how much the text as it was is ahead of the folded one
+        while odd := _BEYOND_ASCII.search(masked, done):
+            white, end = _WHITE_BEFORE.search(masked, done, odd.start()), _WHITE.search(masked, odd.start())
+            start, done = white.end() if white else done, end.start() if end else len(masked)
+            word = masked[start:done]
+            words.append((start - ahead, start, word))
+            ends.append(start - ahead + len(_fold(word)))
+            ahead = done - ends[-1]
+        return ends, words
 
 
 def normalize_passage(text: str, cuts: Sequence[tuple[int, int]] = ()) -> Passage:
@@ -96,7 +124,8 @@ def normalize_passage(text: str, cuts: Sequence[tuple[int, int]] = ()) -> Passag
         cuts: ranges of `text` that hold the rest of a figure whose other part lies outside of the text.
     """
     rows = _OUTER_PIPE.sub("\n", _fold(_SOFT_BREAK.sub("-", _mask(text, cuts))))
-    lines, collapsed = _replace(rows, ((*gap.span(), _in_place_of(gap)) for gap in _GAP.finditer(rows)))
+    gaps = (_GAP if _LINE_HYPHEN.search(rows) else _WHITE_GAP).finditer(rows)
+    lines, collapsed = _replace(rows, ((*gap.span(), _in_place_of(gap)) for gap in gaps))
     spans = sorted([*figure_spans(lines), *(run.span() for run in _CUT_RUN.finditer(lines))])
     blanks = [at for start, end in spans for at in range(start, end) if lines[at] == " "]
     compact, compacted = _replace(lines, ((at, at + 1, "") for at in blanks))
@@ -129,6 +158,8 @@ def _mask(text: str, cuts: Sequence[tuple[int, int]]) -> str:
 
 def _fold(text: str) -> str:
     """Folded, with decimal digits of every script as 0 to 9 and one sign each for minus, percent and separators."""
+    if text.isascii():
+        return text.lower()
     plain = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), fold(text))
     for sign, plain_sign in _SIGNS:
         plain = plain.replace(sign, plain_sign)
@@ -137,7 +168,7 @@ def _fold(text: str) -> str:
 
 def _in_place_of(gap: regex.Match[str]) -> str:
     """What stands for white space: nothing, a blank, or a border of rows or paragraphs that no figure crosses."""
-    if gap["hyphen"] or gap.start() == 0 or gap.end() == len(gap.string):
+    if gap.group()[:1] in _HYPHENS or gap.start() == 0 or gap.end() == len(gap.string):
         return ""
     return "\n" if gap.group().count("\n") > 1 else " "
 

@@ -33,7 +33,11 @@ from chunklab_core.records import (
     StageReuse,
     Warning,
 )
+from chunklab_core.questions import question_from_mapping
 from chunklab_core.score import mean_scores
+from chunklab_core.score.places import Slot, slot_places, slots_without
+from chunklab_core.score.stored import unpack_places
+from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select.reasons import FEW_QUESTIONS
 from chunklab_core.store import Ref, Store, stage_of, unpack_json
 from chunklab_core.workbench.chunk_table import ChunkTable
@@ -76,7 +80,7 @@ def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collectio
         cells=cells,
         health=health,
         verdict=verdict,
-        warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k)),
+        warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k, found.nowhere())),
         chunks=tuple((one.label, found.chunks(one.label)) for one in work if one.stage == "chunk"),
     )
 
@@ -138,6 +142,14 @@ class _Results:
         )
         shares = {name.get(model, model): share for model, share in stored["pct_oversized"].items()}
         return Health(**{**stored, "strategy": one.label, "pct_oversized": shares})
+
+    def nowhere(self) -> set[Slot]:
+        """The slots whose gold stands in no document."""
+        asked = [question_from_mapping(stored) for stored in self._read(self._run["gold"])]
+        threshold = self._run["settings"]["eval"]["fuzzy_threshold"]
+        located = unpack_places(self._store.read(self._refs["locate", "gold"]))
+        named = ((index, self.documents[index]["id"], each) for index, each in located)
+        return set(slots_without(slot_places(named, wordings_of(asked, threshold)), asked))
 
     def _pairs(self) -> Iterator[tuple[Mapping[str, Any], str]]:
         return ((strategy, retriever) for strategy in self._run["strategies"] for retriever in self._run["retrievers"])
@@ -222,8 +234,9 @@ def _warnings(
     cells: Sequence[Cell],
     health: Sequence[Health],
     top_k: int,
+    nowhere: Collection[Slot],
 ) -> Iterator[Warning]:
-    yield from _warnings_of_questions(cells)
+    yield from _warnings_of_questions(cells, nowhere)
     for each in health:
         yield from _warnings_of_strategy(each, top_k, sum(document.characters > 0 for document in documents))
     yield from _warnings_of_size(health)
@@ -246,7 +259,7 @@ def _some(names: Sequence[str], thing: str) -> str:
     return f"{len(names)} {thing}{'' if len(names) == 1 else 's'}: {shown}{more}"
 
 
-def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
+def _warnings_of_questions(cells: Sequence[Cell], nowhere: Collection[Slot]) -> Iterator[Warning]:
     n_scored = len(cells[0].per_question)
     if n_scored < FEW_QUESTIONS:
         yield Warning(
@@ -260,7 +273,7 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
             "warning",
             "Every cell finds every answer, so the questions cannot tell them apart. Ask harder ones, or lower k.",
         )
-    yield from _warnings_of_misses(cells)
+    yield from _warnings_of_misses(cells, nowhere)
     fuzzy = {
         (each.score.question_id, find.slot, find.expected)
         for cell in cells
@@ -275,19 +288,25 @@ def _warnings_of_questions(cells: Sequence[Cell]) -> Iterator[Warning]:
         )
 
 
-def _warnings_of_misses(cells: Sequence[Cell]) -> Iterator[Warning]:
-    """Answers that no cell finds: hard ones, or gold that stands in no document as it was typed."""
-    missed = [
-        rows[0].score.question_id
-        for rows in zip(*(cell.per_question for cell in cells), strict=True)
-        if not all(any(found) for found in zip(*(row.score.found for row in rows), strict=True))
-    ]
-    if missed:
+def _warnings_of_misses(cells: Sequence[Cell], nowhere: Collection[Slot]) -> Iterator[Warning]:
+    """Answers that no cell finds: those that stand in no document, as they were typed, and hard ones."""
+    absent, hard = dict[str, None](), dict[str, None]()
+    for at, rows in enumerate(zip(*(cell.per_question for cell in cells), strict=True)):
+        for slot, found in enumerate(zip(*(row.score.found for row in rows), strict=True)):
+            if not any(found):
+                (absent if (at, slot) in nowhere else hard)[rows[0].score.question_id] = None
+    if absent:
+        yield Warning(
+            "gold_not_in_documents",
+            "warning",
+            f"An answer stands in no document as it was typed: {_some(list(absent), 'question')}. Copy it from the "
+            "document, or check that its file was read.",
+        )
+    if hard:
         yield Warning(
             "found_by_no_cell",
             "warning",
-            f"No cell finds every answer of {_some(missed, 'question')}. Check that their gold stands in the documents "
-            "as it was typed.",
+            f"An answer stands in the documents and no cell finds it: {_some(list(hard), 'question')}.",
         )
 
 

@@ -248,18 +248,23 @@ def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
         "health": 1,
         "index": 1,
         "retrieve": 1,
+        "locate": 1,
+        "match": 1,
         "score": 1,
         "select": 1,
     }
 
 
-def test_gold_that_no_cell_finds_is_named(world: World) -> None:
+def test_gold_that_stands_in_no_document_is_told_from_gold_that_no_cell_finds(world: World) -> None:
     (world.folder / "questions.yaml").write_text(
-        f"{QUESTIONS}  - {{id: lost, query: Where?, gold_snippets: [Not here.]}}"
+        f"{QUESTIONS}  - {{id: lost, query: Where?, gold_snippets: [Not here.]}}\n"
+        "  - {id: cut, query: zebra, gold_snippets: [[Nowhere., Refunds take five days.]]}\n"
+        "  - {id: elsewhere, query: Refunds?, gold_snippets: [Refunds take five days.], documents: [parcels.txt]}\n"
     )
     messages = {warning.code: warning.message for warning in world.report(world.settings()).warnings}
 
-    assert "1 question: lost" in messages["found_by_no_cell"]
+    assert "2 questions: lost, elsewhere" in messages["gold_not_in_documents"]
+    assert "1 question: cut" in messages["found_by_no_cell"]  # no word of its query stands anywhere
 
 
 def test_a_chunker_that_makes_nothing_is_told_so(world: World) -> None:

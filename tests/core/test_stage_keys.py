@@ -11,6 +11,8 @@ READS = {  # rooms whose code may shape the result of a stage, besides the shelf
     "embed": {"parse", "chunk", "embed"},
     "index": {"parse", "chunk", "embed", "index"},
     "retrieve": {"embed", "index", "retrieve"},
+    "locate": {"parse", "score"},
+    "match": {"parse", "chunk", "score"},
     "score": {"parse", "chunk", "score"},
     "select": {"select"},
 }

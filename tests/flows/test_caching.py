@@ -30,13 +30,14 @@ def of_strategies(*stages: str, labels: Iterable[str] = LABELS) -> set[str]:
 
 def branch(label: str) -> set[str]:
     """All nodes of one strategy."""
-    own = of_strategies("chunk", "embed", "health", labels=[label])
+    own = of_strategies("chunk", "embed", "health", "match", labels=[label])
     searched = cells("retrieve", labels=[label]) | cells("score", labels=[label])
     return own | cells("index", ("dense", "bm25"), [label]) | searched
 
 
 SELECT = {"select all cells"}
-ALL = {"parse documents", "embed questions", *branch("fixed"), *branch("semantic"), *SELECT}
+LOCATE = {"locate gold"}
+ALL = {"parse documents", "embed questions", *LOCATE, *branch("fixed"), *branch("semantic"), *SELECT}
 
 
 def text_of(figures: dict[str, Any]) -> str:
@@ -149,7 +150,7 @@ def test_other_gold_for_a_question_is_scored_and_not_retrieved_again(world: Worl
 
     again = world.run()
 
-    assert again.made == cells("score") | SELECT
+    assert again.made == LOCATE | of_strategies("match") | cells("score") | SELECT
     assert again.seen == []
 
 
@@ -159,7 +160,8 @@ def test_one_more_question_embeds_that_question_and_no_chunk(world: World) -> No
 
     again = world.run()
 
-    assert again.made == {"embed questions", *cells("retrieve"), *cells("score"), *SELECT}
+    placed = LOCATE | of_strategies("match")
+    assert again.made == {"embed questions", *cells("retrieve"), *placed, *cells("score"), *SELECT}
     assert again.seen == [query]
 
 

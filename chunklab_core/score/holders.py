@@ -1,0 +1,122 @@
+"""Which chunks of a strategy hold which wordings: by overlap where that settles it, by a search where it does not.
+
+Why: every cell of a strategy, and every k, asks the same question of the same chunks. It is answered once, and
+nearly always without reading a chunk: see `chunklab_core.score.locate` for the places and
+`chunklab_core.score.edges` for the chunks that have to be read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chunklab_core.records import Chunk, Document, Span
+from chunklab_core.score.edges import core_of, edges_of, passage_of
+from chunklab_core.score.gold import HYPHENS, Match, find
+from chunklab_core.score.locate import Located
+from chunklab_core.score.wordings import Wordings
+
+_UNFOLDED = 3  # characters that one character may be folded to
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One wording in one chunk: `chunk` is the chunk's position in its document."""
+
+    chunk: int
+    wording: int
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """What is known of one document's chunks before any is read, a dictionary or a set for each chunk.
+
+    Attributes:
+        settled: wordings whose first copy is known, and where it stands in the chunk's text.
+        open: wordings that have to be searched for.
+    """
+
+    settled: list[dict[int, Match]]
+    open: list[set[int]]
+
+
+def hold(
+    documents: Sequence[tuple[Document, Sequence[Chunk]]], located: Sequence[Located], wordings: Wordings
+) -> list[list[Held]]:
+    """For each document, what its chunks hold, by chunk and wording: the same as `find` says of every pair of them."""
+    cores = [[core_of(document.text, chunk) for chunk in chunks] for document, chunks in documents]
+    known = [
+        _by_overlap(document, chunks, own, there, wordings)
+        for (document, chunks), own, there in zip(documents, cores, located, strict=True)
+    ]
+    _open_edges(documents, cores, known, wordings)
+    return [
+        [held for at, chunk in enumerate(chunks) for held in _of_chunk(document, chunk, at, candidates, wordings)]
+        for (document, chunks), candidates in zip(documents, known, strict=True)
+    ]
+
+
+def _by_overlap(
+    document: Document, chunks: Sequence[Chunk], cores: Sequence[Span], located: Located, wordings: Wordings
+) -> _Candidates:
+    settled: list[dict[int, Match]] = [{} for _ in chunks]
+    waiting: list[set[int]] = [set() for _ in chunks]
+    starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
+    for there in located.occurrences:
+        if there.edits or _has_hyphen(wordings, there.wording):
+            continue
+        for at in range(bisect_left(ends, there.end), bisect_right(starts, there.start)):
+            if cores[at].start <= there.start and there.end <= cores[at].end:
+                shift = len(chunks[at].text) - len(chunks[at].body) - starts[at]
+                settled[at].setdefault(there.wording, Match(0, there.start + shift, there.end + shift))
+    unfolded = 1 if document.text.isascii() else _UNFOLDED
+    for zone in located.zones:
+        edits, length = wordings.edits(zone.wording), len(wordings.snippets[zone.wording].text)
+        if not edits and not _has_hyphen(wordings, zone.wording):
+            continue
+        for at in range(bisect_right(ends, zone.start), bisect_left(starts, zone.end)):
+            shared = min(ends[at], zone.end) - max(starts[at], zone.start)
+            if zone.wording not in settled[at] and shared * unfolded >= length - edits:
+                waiting[at].add(zone.wording)
+    return _Candidates(settled, waiting)
+
+
+def _open_edges(
+    documents: Sequence[tuple[Document, Sequence[Chunk]]],
+    cores: Sequence[Sequence[Span]],
+    known: Sequence[_Candidates],
+    wordings: Wordings,
+) -> None:
+    """Adds to the open wordings those that may touch the edge of a chunk, or its prefix."""
+    edges, owners = [], []
+    hyphened = [at for at in range(len(wordings.snippets)) if _has_hyphen(wordings, at)]
+    for (document, chunks), own, candidates in zip(documents, cores, known, strict=True):
+        for at, (chunk, core) in enumerate(zip(chunks, own, strict=True)):
+            here = edges_of(document.text, chunk, core, wordings.sieve.reach)
+            edges += here
+            owners += [candidates.open[at]] * len(here)
+            if here:
+                candidates.open[at].update(w for w in hyphened if wordings.snippets[w].typed.strip() in chunk.text)
+    for window in wordings.sieve.windows([edge.text for edge in edges]):
+        if edges[window.text].concerns(window.start, window.end):
+            owners[window.text].add(window.snippet)
+
+
+def _of_chunk(document: Document, chunk: Chunk, at: int, candidates: _Candidates, wordings: Wordings) -> list[Held]:
+    found = dict(candidates.settled[at])
+    if candidates.open[at]:
+        passage = passage_of(document.text, chunk)
+        for wording in candidates.open[at]:
+            match = find(wordings.snippets[wording], passage, wordings.fuzzy_threshold)
+            found.pop(wording, None)
+            if match:
+                found[wording] = match
+    return [Held(at, wording, found[wording]) for wording in sorted(found)]
+
+
+def _has_hyphen(wordings: Wordings, wording: int) -> bool:
+    """Whether a copy may stand there character by character where the normalized text has none."""
+    typed = wordings.snippets[wording].typed.strip()
+    return typed.startswith(HYPHENS) or typed.endswith(HYPHENS)

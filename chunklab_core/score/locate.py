@@ -1,0 +1,112 @@
+"""Every place of a document in which a wording stands, found once for all strategies.
+
+Why: an answer stands where it stands, however the document is cut. Where that is known, a chunk holds the answer when
+it covers the place, and no strategy needs a search of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chunklab_core.score.gold import Snippet, copies, literal_copies, nearest
+from chunklab_core.score.normalize import Passage, normalize_passage
+from chunklab_core.score.sieve import Window
+from chunklab_core.score.wordings import Wordings
+from chunklab_core.text import inside
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One place of a document that reads like a wording: `[start, end)` in its characters, and the edits between."""
+
+    wording: int
+    start: int
+    end: int
+    edits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A range of a document outside of which nothing reads like the wording, places cut at an edge among them."""
+
+    wording: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What one document holds: every exact copy, and of each zone without one the nearest place."""
+
+    occurrences: tuple[Occurrence, ...]
+    zones: tuple[Zone, ...]
+
+
+def locate(texts: Sequence[str], wordings: Wordings) -> list[Located]:
+    """What some documents hold of the wordings; each text is read once."""
+    passages = [normalize_passage(text) for text in texts]
+    found: list[tuple[list[Occurrence], list[Zone]]] = [([], []) for _ in texts]
+    for window in wordings.sieve.windows([passage.text for passage in passages]):
+        occurrences, zones = found[window.text]
+        there = list(_occurrences(wordings, window, passages[window.text]))
+        occurrences += there
+        zones += [_zone(window, passages[window.text])] if there else []
+    for (occurrences, zones), passage in zip(found, passages, strict=True):
+        for occurrence in _literals(wordings, passage):
+            zones.append(Zone(occurrence.wording, occurrence.start, occurrence.end))
+            if occurrence not in occurrences:
+                occurrences.append(occurrence)
+    return [Located(tuple(sorted(o, key=_order)), tuple(sorted(z, key=_order))) for o, z in found]
+
+
+def _order(place: Occurrence | Zone) -> tuple[int, int, int]:
+    return place.wording, place.start, place.end
+
+
+def _occurrences(wordings: Wordings, window: Window, passage: Passage) -> Iterator[Occurrence]:
+    """All copies within the window; where there is none, the place that is nearest, if it is near enough."""
+    snippet = wordings.snippets[window.snippet]
+    exact = list(copies(snippet, passage, window.start, window.end))
+    for start, end in exact:
+        yield Occurrence(window.snippet, *passage.raw_span(start, end), 0)
+    max_edits = wordings.edits(window.snippet)
+    around = _with_figures(window, passage)
+    if exact or not max_edits or not _has_figures(snippet, passage, *around):
+        return
+    place = nearest(snippet, passage, max_edits, [around])
+    if place:
+        edits, start, end = place
+        yield Occurrence(window.snippet, *(passage.raw_span(start, end) if end > start else (0, 0)), edits)
+
+
+def _has_figures(snippet: Snippet, passage: Passage, start: int, end: int) -> bool:
+    """Whether the figures of the snippet stand there in their order; without them nothing can read like it."""
+    at = start
+    for first, last in snippet.figures:
+        at = passage.text.find(snippet.text[first:last], at, end)
+        if at < 0:
+            return False
+        at += last - first
+    return True
+
+
+def _with_figures(window: Window, passage: Passage) -> tuple[int, int]:
+    """The window with the figures that its edges cut."""
+    first, last = inside(passage.figures, window.start), inside(passage.figures, window.end)
+    return first[0] if first else window.start, last[1] if last else window.end
+
+
+def _zone(window: Window, passage: Passage) -> Zone:
+    """The window in characters of the document."""
+    start, end = _with_figures(window, passage)
+    if (start, end) == (0, len(passage.text)):
+        return Zone(window.snippet, 0, len(passage.raw))
+    return Zone(window.snippet, *passage.raw_span(start, end))
+
+
+def _literals(wordings: Wordings, passage: Passage) -> Iterator[Occurrence]:
+    """Copies, character by character, of wordings that begin or end at a hyphen."""
+    for at, snippet in enumerate(wordings.snippets):
+        for start, end in literal_copies(snippet, passage):
+            yield Occurrence(at, start, end, 0)

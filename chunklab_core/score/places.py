@@ -1,0 +1,138 @@
+"""Where the gold stands: in which documents, and in which chunks of a strategy.
+
+Why: recall says that an answer was missed, not where it was lost. Whether it stands in any document, and whether any
+chunk holds it, tells a parser's fault from a chunker's and both from a search's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.records import Question
+from chunklab_core.score.gold import GoldFinds, Match, Place
+from chunklab_core.score.holders import Held
+from chunklab_core.score.locate import Located
+from chunklab_core.score.wordings import Wordings
+
+Slot = tuple[int, int]
+"""A slot of the gold: the positions of its question and of the slot in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotPlace:
+    """One wording of a slot in one document: `[start, end)` in its characters, and the edits between the two.
+
+    `document` is its index in the corpus, `wording` the position in the slot.
+    """
+
+    wording: int
+    document: int
+    start: int
+    end: int
+    edits: int
+
+
+def slot_places(located: Iterable[tuple[int, str, Located]], wordings: Wordings) -> dict[Slot, tuple[SlotPlace, ...]]:
+    """By slot, every place in which its gold counts, in the order of documents; slots that stand nowhere are absent.
+
+    Args:
+        located: of each document its index, its id and what `chunklab_core.score.locate.locate` found there.
+        wordings: those that were located.
+    """
+    found: dict[Slot, list[SlotPlace]] = {}
+    for document, doc_id, places in located:
+        for there in places.occurrences:
+            for use in wordings.uses[there.wording]:
+                if not use.documents or doc_id in use.documents:
+                    place = SlotPlace(use.wording, document, there.start, there.end, there.edits)
+                    found.setdefault((use.question, use.slot), []).append(place)
+    return {slot: tuple(found[slot]) for slot in sorted(found)}
+
+
+def gold_documents(places: Mapping[Slot, Sequence[SlotPlace]], n_questions: int, doc_ids: Sequence[str]) -> list[str]:
+    """Of each question the document that its gold stands in: several ids sorted and joined by ", ", none as "".
+
+    It is the label by which questions are grouped where documents are what is resampled.
+    """
+    named: list[set[str]] = [set() for _ in range(n_questions)]
+    for (question, _), own in places.items():
+        named[question] |= {doc_ids[place.document] for place in own}
+    return [", ".join(sorted(ids)) for ids in named]
+
+
+def slots_without(held: Iterable[Slot], questions: Sequence[Question]) -> list[Slot]:
+    """The slots that are not among those given, in the order of the questions.
+
+    Of `slot_places` it names the gold that is in no parsed text; of `Holders.slots`, what no chunk holds.
+    """
+    known = set(held)
+    slots = ((at, slot) for at, question in enumerate(questions) for slot in range(len(question.slots)))
+    return [slot for slot in slots if slot not in known]
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Which chunks of one strategy hold which gold.
+
+    Attributes:
+        table: shape (finds, 7), int64, sorted: question, chunk (its row among the strategy's chunks), slot, wording,
+            and of the match edits, start and end in the chunk's text.
+        words: of the finds with edits, by their row in `table`, the words that differ: expected, found.
+    """
+
+    table: NDArray[np.int64]
+    words: Mapping[int, tuple[str, str]]
+
+    def chunks_of(self, question: int, slot: int) -> NDArray[np.int64]:
+        """Shape (chunks,), int64, rising: the rows of all chunks that hold a slot."""
+        first, last = np.searchsorted(self.table[:, 0], [question, question + 1])
+        rows = self.table[first:last]
+        return np.unique(rows[rows[:, 2] == slot, 1])
+
+    def slots(self) -> set[Slot]:
+        """The slots that at least one chunk holds."""
+        return set(map(tuple, np.unique(self.table[:, [0, 2]], axis=0).tolist()))
+
+    def finds(self, question: int, n_slots: int, chunks: Sequence[int]) -> GoldFinds:
+        """What some chunks, given by their rows, hold of one question's gold; chunk r of the result is `chunks[r]`."""
+        places = tuple(place for row, chunk in enumerate(chunks) for place in self._places(question, chunk, row))
+        found = np.zeros((len(chunks), n_slots), dtype=np.bool_)
+        found[[place.row for place in places], [place.slot for place in places]] = True
+        return GoldFinds(found, places)
+
+    def _places(self, question: int, chunk: int, row: int) -> Iterator[Place]:
+        for at in self._rows.get((question, chunk), ()):
+            slot, wording, edits, start, end = self.table[at, 2:].tolist()
+            yield Place(row, slot, wording, Match(edits, start, end, *self.words.get(at, ("", ""))))
+
+    @cached_property
+    def _rows(self) -> Mapping[tuple[int, int], list[int]]:
+        rows: dict[tuple[int, int], list[int]] = {}
+        for at, (question, chunk) in enumerate(self.table[:, :2].tolist()):
+            rows.setdefault((question, chunk), []).append(at)
+        return rows
+
+
+def holders(held: Iterable[tuple[str, int, Sequence[Held]]], wordings: Wordings) -> Holders:
+    """What all chunks of a strategy hold, by question; gold counts only in the documents that its question names.
+
+    Args:
+        held: of each document its id, the row of its first chunk and what `chunklab_core.score.holders.hold` found.
+        wordings: those that were looked for.
+    """
+    rows = []
+    for doc_id, first, finds in held:
+        for find in finds:
+            match = find.match
+            for use in wordings.uses[find.wording]:
+                if not use.documents or doc_id in use.documents:
+                    key = (use.question, first + find.chunk, use.slot, use.wording)
+                    rows.append((*key, match.edits, match.start, match.end, match.expected, match.found))
+    rows.sort()
+    table = np.array([row[:7] for row in rows], dtype=np.int64).reshape(-1, 7)
+    return Holders(table, {at: row[7:] for at, row in enumerate(rows) if row[4]})

@@ -1,0 +1,234 @@
+"""Where in many texts a few hundred snippets may stand, found for all of them in one pass.
+
+Why: nearly every answer is in none of nearly all documents. Asking each document for each answer reads everything
+as often as there are answers; here a text is read once, whatever their number, and few places are left to look at.
+
+Source: Navarro, A guided tour to approximate string matching (2001), section 8: of the blocks into which a snippet is
+cut, an edit spoils one at most, and edits move the others little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.score.align import candidate_windows
+
+_LONGEST = 8  # characters of a block
+_AGREEING = 2  # blocks that must stand unchanged where edits are allowed; one alone stands anywhere
+_GROUP = {1: 100, 2: 1_000, 3: 8_000}  # blocks looked for at once: the shorter, the more often each is seen
+_TOGETHER = 1_000_000  # characters read at once
+_BETWEEN = "\ufdd1"  # a noncharacter: no text that anyone typed holds it
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_TABLE_BITS = 18
+_BEGIN_BITS = 32  # of a sighting's key: where its snippet would begin
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A range `[start, end)` of a text in which a snippet may stand; both are given by their positions."""
+
+    text: int
+    snippet: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Blocks of one length, sorted by hash; each array but the table has shape (blocks,).
+
+    Attributes:
+        snippets, offsets: whose block it is, and where in the snippet it stands.
+        table: shape (2 ** 18,): False where no block of this length has a hash that falls there.
+    """
+
+    size: int
+    hashes: NDArray[np.uint64]
+    snippets: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    table: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A stretch of a text, read at once: `first` is where it begins."""
+
+    text: int
+    first: int
+    characters: str
+
+
+class Sieve:
+    """Snippets made ready to be looked for in any number of texts.
+
+    Args:
+        snippets: each one's normalized text, with the edits that are allowed in it.
+    """
+
+    def __init__(self, snippets: Sequence[tuple[str, int]]) -> None:
+        self._snippets = list(snippets)
+        sizes = [_block_size(len(text), max_edits) for text, max_edits in snippets]
+        self._unsifted = [at for at, size in enumerate(sizes) if not size]
+        self._lengths = np.array([len(text) for text, _ in snippets], dtype=np.int64)
+        self._edits = np.array([max_edits for _, max_edits in snippets], dtype=np.int64)
+        self._needed = np.array(
+            [len(text) // size - edits if size else 0 for (text, edits), size in zip(snippets, sizes, strict=True)],
+            dtype=np.int64,
+        )
+        self._blocks = [
+            blocks
+            for size in sorted(set(sizes) - {0})
+            for blocks in _blocks_of([(at, snippets[at][0]) for at, own in enumerate(sizes) if own == size], size)
+        ]
+        self.reach = max((len(text) + max_edits for text, max_edits in snippets), default=0)
+        """No place of a snippet is longer than this."""
+
+    def windows(self, texts: Sequence[str]) -> list[Window]:
+        """Windows that hold every place with few enough edits; sorted, disjoint for each text and snippet."""
+        unsifted = [
+            (index, at, start, end)
+            for at in self._unsifted
+            for index, text in enumerate(texts)
+            for start, end in candidate_windows(self._snippets[at][0], text, self._snippets[at][1])
+        ]
+        found = [np.array(unsifted, dtype=np.int64).reshape(-1, 4)]
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
+        for pieces in _batches(_pieces(texts, self.reach)) if self._blocks else ():
+            found += self._sifted(pieces, lengths)
+        return [Window(*row) for row in _merged(np.concatenate(found)).tolist()]
+
+    def _sifted(self, pieces: Sequence[_Piece], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Windows of the snippets that have blocks; shape (windows, 4): text, snippet, start, end."""
+        joined = _BETWEEN.join(piece.characters for piece in pieces)
+        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
+        starts = np.cumsum([0, *(len(piece.characters) + 1 for piece in pieces[:-1])])
+        texts, bases = (np.array([getattr(piece, name) for piece in pieces]) for name in ("text", "first"))
+        waiting = self._blocks
+        for size, hashes in enumerate(_hashes(codes), start=1):
+            here, waiting = [b for b in waiting if b.size == size], [b for b in waiting if b.size > size]
+            for blocks in here:
+                snippet, piece, first, last = self._agreeing(blocks, hashes, starts)
+                edits, base, text = self._edits[snippet], bases[piece], texts[piece]
+                start = np.maximum(base + first - edits, 0)
+                end = np.minimum(base + last + self._lengths[snippet] + edits, lengths[text])
+                yield np.stack([text, snippet, start, end], axis=1)[start < end]
+            if not waiting:
+                return
+
+    def _agreeing(
+        self, blocks: _Blocks, hashes: NDArray[np.uint64], starts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], ...]:
+        """Where enough blocks of a snippet stand one behind the other: snippet, piece, first and last begin it implies.
+
+        A begin counts from the piece's, and may lie before it.
+        """
+        seen = np.flatnonzero(blocks.table[_slots(hashes)])
+        first = np.searchsorted(blocks.hashes, hashes[seen], "left")
+        count = np.searchsorted(blocks.hashes, hashes[seen], "right") - first
+        at = np.repeat(seen, count)
+        block = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(at))
+        piece = np.searchsorted(starts, at, "right") - 1
+        owner = blocks.snippets[block] * len(starts) + piece
+        keys = (owner << _BEGIN_BITS) + (at - starts[piece] - blocks.offsets[block] + self.reach)
+        keys.sort()
+        snippet = (keys >> _BEGIN_BITS) // len(starts)
+        last = np.arange(len(keys)) + self._needed[snippet] - 1
+        inside = last < len(keys)
+        agree = np.zeros(len(keys), dtype=np.bool_)
+        agree[inside] = keys[last[inside]] - keys[inside] <= self._edits[snippet[inside]]
+        begins = (keys & ((1 << _BEGIN_BITS) - 1)) - self.reach
+        pieces = (keys >> _BEGIN_BITS) % len(starts)
+        ends = begins[np.minimum(last, max(len(keys) - 1, 0))]
+        return snippet[agree], pieces[agree], begins[agree], ends[agree]
+
+
+def _block_size(length: int, max_edits: int) -> int:
+    """The longest blocks of which enough stay whole; 0 where no length of them does."""
+    if max_edits == 0:
+        return min(length, _LONGEST)
+    sizes = range(_LONGEST, 0, -1)
+    return next((size for size in sizes if length // size - max_edits >= _AGREEING), 0)
+
+
+def _blocks_of(snippets: Sequence[tuple[int, str]], size: int) -> Iterator[_Blocks]:
+    """The blocks of snippets, in groups that are looked for at once; those of one snippet stay together."""
+    group: list[tuple[int, str]] = []
+    limit, held = _GROUP.get(size), 0
+    for at, text in snippets:
+        if limit and group and held + len(text) // size > limit:
+            yield _group(group, size)
+            group, held = [], 0
+        group.append((at, text))
+        held += len(text) // size
+    yield _group(group, size)
+
+
+def _group(snippets: Sequence[tuple[int, str]], size: int) -> _Blocks:
+    rows = [
+        (text[at : at + size], whose, at) for whose, text in snippets for at in range(0, len(text) - size + 1, size)
+    ]
+    codes = np.frombuffer("".join(text for text, _, _ in rows).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    *_, hashes = _hashes_of_columns(codes.astype(np.uint64).reshape(-1, size).T)
+    order = np.argsort(hashes, kind="stable")
+    table = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
+    table[_slots(hashes)] = True
+    snippet_of, offset_of = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
+    return _Blocks(size, hashes[order], snippet_of[order], offset_of[order], table)
+
+
+def _hashes(codes: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
+    """For each length from 1 on, the hash of every run of so many characters; equal runs have equal hashes."""
+    return _hashes_of_columns([codes[shift:] for shift in range(min(_LONGEST, len(codes)))])
+
+
+def _hashes_of_columns(columns: Iterable[NDArray[np.uint64]]) -> Iterator[NDArray[np.uint64]]:
+    hashes: NDArray[np.uint64] | None = None
+    for column in columns:
+        hashes = column.copy() if hashes is None else hashes[: len(column)] * _BASE + column
+        yield hashes
+
+
+def _slots(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return (hashes * _MIX) >> np.uint64(64 - _TABLE_BITS)
+
+
+def _pieces(texts: Sequence[str], reach: int) -> Iterator[_Piece]:
+    """The texts, long ones in stretches that overlap so far that no place is cut in all of them."""
+    overlap = 2 * reach
+    for index, text in enumerate(texts):
+        step = max(_TOGETHER, 2 * overlap)
+        for first in range(0, max(len(text) - overlap, 1), step):
+            yield _Piece(index, first, text[first : first + step + overlap])
+
+
+def _batches(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    batch: list[_Piece] = []
+    held = 0
+    for piece in pieces:
+        if batch and held + len(piece.characters) > _TOGETHER:
+            yield batch
+            batch, held = [], 0
+        batch.append(piece)
+        held += len(piece.characters)
+    if batch:
+        yield batch
+
+
+def _merged(windows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Windows that touch made one; shape (windows, 4), sorted."""
+    windows = windows[np.lexsort(windows.T[::-1])]
+    if not len(windows):
+        return windows
+    text, snippet, start, end = windows.T
+    other = np.concatenate([[True], (np.diff(text) != 0) | (np.diff(snippet) != 0)])
+    group = np.cumsum(other)
+    reached = np.maximum.accumulate((group << _BEGIN_BITS) + end) - (group << _BEGIN_BITS)
+    new = other | np.concatenate([[True], start[1:] > reached[:-1]])
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(windows)) - 1
+    return np.stack([text[first], snippet[first], start[first], reached[last]], axis=1)

@@ -1,0 +1,61 @@
+"""All wordings of all answers, each made ready once however many questions share it.
+
+Why: the same passage often answers several questions, and what is looked for in a document does not depend on who
+asks. Questions come back in at the end, where gold counts only in some documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chunklab_core.records import Question
+from chunklab_core.score.gold import Snippet, edits_allowed, make_snippet
+from chunklab_core.score.sieve import Sieve
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Where a wording stands in the questions: positions of the question, of its slot, and of the wording in it.
+
+    `documents` limits where it counts; empty: everywhere.
+    """
+
+    question: int
+    slot: int
+    wording: int
+    documents: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """The wordings of some questions, and how near a passage must come to them.
+
+    Attributes:
+        snippets: each distinct wording once.
+        uses: of each snippet, the slots that it answers, in the order of the questions.
+        fuzzy_threshold: the share of a wording's characters that must be right.
+        sieve: looks for all of them at once.
+    """
+
+    snippets: tuple[Snippet, ...]
+    uses: tuple[tuple[Use, ...], ...]
+    fuzzy_threshold: float
+    sieve: Sieve
+
+    def edits(self, wording: int) -> int:
+        """The edits that are allowed in a wording."""
+        return edits_allowed(self.snippets[wording], self.fuzzy_threshold)
+
+
+def wordings_of(questions: Sequence[Question], fuzzy_threshold: float) -> Wordings:
+    """The distinct wordings of all questions, as typed, in their order."""
+    uses: dict[str, list[Use]] = {}
+    for at, question in enumerate(questions):
+        for slot, wordings in enumerate(question.slots):
+            for place, wording in enumerate(wordings):
+                use = Use(at, slot, place, frozenset(question.documents))
+                uses.setdefault(wording, []).append(use)
+    snippets = tuple(make_snippet(wording) for wording in uses)
+    sieve = Sieve([(snippet.text, edits_allowed(snippet, fuzzy_threshold)) for snippet in snippets])
+    return Wordings(snippets, tuple(tuple(each) for each in uses.values()), fuzzy_threshold, sieve)

@@ -24,6 +24,7 @@ from chunklab_core.records import Report
 from chunklab_core.store import Ref, Store, default_cache_dir, unpack_json
 from chunklab_core.workbench.door import prepare
 from flows.settings import EvaluationSettings
+from tasks.ceiling import ceiling
 from tasks.chunk import chunk
 from tasks.embed import embed
 from tasks.health import health
@@ -45,6 +46,7 @@ TASKS: Mapping[str, Task[..., Ref]] = {
     "retrieve": retrieve,
     "locate": locate,
     "match": match,
+    "ceiling": ceiling,
     "score": score,
     "select": select,
 }

@@ -29,7 +29,7 @@ class SlotTrail:
         found: any of the top-k chunks contains it.
         in_document: it stands in a parsed document in which the question's gold counts.
         holders: rows of the strategy's chunks that contain it.
-        read: those of them in which the model reads it whole (see `reads_whole`); None where no model reads.
+        read: those of them in which the model reads it whole; None where no model reads.
     """
 
     found: bool
@@ -83,16 +83,6 @@ def exact_shares(lost: Iterable[Sequence[LossPart | None]]) -> dict[LossPart, Fr
         if part is not None:
             shares[part] += Fraction(count, n_slots * len(rows))
     return shares
-
-
-def reads_whole(ends: Iterable[int], window_end: int) -> bool:
-    """Whether the model reads any place of the gold to its end.
-
-    Args:
-        ends: where the places of the gold end in the text that is sent to the model.
-        window_end: the character up to which the model reads that text.
-    """
-    return any(end <= window_end for end in ends)
 
 
 def next_step(part: LossPart, *, k: int, candidates: int, model: str = "", max_length: int | None = None) -> str:

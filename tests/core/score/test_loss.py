@@ -18,7 +18,6 @@ from chunklab_core.score.loss import (
     cell_loss,
     exact_shares,
     next_step,
-    reads_whole,
 )
 
 K = 2
@@ -106,12 +105,6 @@ def test_a_question_without_gold_is_refused() -> None:
         cell_loss([QuestionTrail("q", (), {"bm25": [1]})], K)
     with pytest.raises(ValueError, match="no question, or one without a slot"):
         cell_loss([], K)
-
-
-def test_gold_is_read_where_any_of_its_places_ends_in_the_window() -> None:
-    assert reads_whole([40, 900], window_end=40)
-    assert not reads_whole([41, 900], window_end=40)
-    assert not reads_whole([], window_end=40)
 
 
 def test_every_part_has_a_next_step_and_the_model_is_named_with_its_window() -> None:

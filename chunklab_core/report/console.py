@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chunklab_core.records import Cell, CellVerdict, Health, Report
+from chunklab_core.report.losses import lines_of_loss
 
 _PIPED_WIDTH = 100
 _GAP = 2
@@ -65,6 +66,7 @@ def _parts(report: Report, where: Path | None, width: int) -> Iterator[Renderabl
     yield _health(report.health, width)
     yield Text()
     yield from _verdict(report)
+    yield from (Text(as_data(line)) for line in lines_of_loss(report))
     yield from _warnings(report)
     yield _reuse(report)
     if where is not None:

@@ -47,7 +47,7 @@ def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: floa
     questions = tuple(
         CellQuestion(
             QuestionScore(name, recall, 1.0, 1.0, 0.5, 300, 0.1, 0.9, 0.8, recall, 0.2, 0.2, 1, (True,), fuzzy),
-            (None,),
+            (None if recall == 1 else "cut",),
             (Retrieved("fees.md#000000", 1, 0.75), Retrieved("fees.md#000001", 2, 0.5)),
         )
         for name, fuzzy in (("refund", ()), ("cash", (FuzzyFind(0, "fees.md#000000", "four", "five"),)))

@@ -151,15 +151,16 @@ def _run(each: QuestionSet, sets: str, cache: Path, again: bool) -> Run:
     print(f"{each.name}: {'second' if again else 'first'} run ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="chunklab-bench-") as out:
         arguments = [*command(each.name, sets), "--cache-dir", str(cache), "--out", out]
-        begun, cpu_begun = time.monotonic(), _cpu_of_children()
+        begun, cpu_begun = time.monotonic(), cpu_of_children()
         subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
-        wall, cpu = time.monotonic() - begun, _cpu_of_children() - cpu_begun
+        wall, cpu = time.monotonic() - begun, cpu_of_children() - cpu_begun
         report = json.loads((Path(out) / "report.json").read_text(encoding="utf-8"))
     print(f"{each.name}: {wall:.0f} s", file=sys.stderr, flush=True)
     return Run(report, wall, cpu)
 
 
-def _cpu_of_children() -> float:
+def cpu_of_children() -> float:
+    """Processor seconds of all processes that this one has started and that have ended."""
     spent = os.times()
     return spent.children_user + spent.children_system
 

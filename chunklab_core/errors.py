@@ -15,6 +15,19 @@ class ConfigError(ChunklabError):
     """The input cannot be used: a setting, a question file, a folder or a model."""
 
 
+class CacheRefusedError(ConfigError):
+    """The cache folder takes nothing: it is read-only, or its disk is full."""
+
+    @classmethod
+    def of(cls, root: object, error: Exception) -> CacheRefusedError:
+        """The error for a folder that refused what was to be written; `error` says why."""
+        reason = getattr(error, "strerror", None) or error
+        return cls(
+            f"The cache folder {root} takes nothing more ({reason}); what was finished is kept. "
+            "Free some space and run again, or name another folder with --cache-dir."
+        )
+
+
 class ContractError(ChunklabError):
     """A plug-in, or a built-in method, broke the promise of its room."""
 

@@ -12,6 +12,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -50,11 +51,17 @@ def stage_key(
         inputs: by name, the reference of each input or a list of them.
         libraries: distributions whose version shapes the result.
     """
-    versions = {name: version_of(name) for name in libraries}
-    versions["unicode"] = unicodedata.unidata_version  # what Python takes for letters, case and composed characters
+    versions = versions_of(libraries)
     return digest(
         {"stage": stage, "code": code, "parameters": dict(parameters), "inputs": dict(inputs), "libraries": versions}
     )
+
+
+def versions_of(libraries: Iterable[str]) -> dict[str, str]:
+    """The versions that a stage's key holds, by the name of the library."""
+    versions = {name: version_of(name) for name in libraries}
+    versions["unicode"] = unicodedata.unidata_version  # what Python takes for letters, case and composed characters
+    return versions
 
 
 @cache
@@ -66,26 +73,56 @@ def version_of(distribution: str) -> str:
         return "absent"
 
 
+def sources_of_package() -> str:
+    """Digest of all that fingerprints of code depend on: the core's files, and the Python that parses them.
+
+    It takes a hundredth of their time, so fingerprints can be kept under it.
+    """
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ValueError(f"{PACKAGE} is no package with source code.")
+    folder = Path(spec.origin).parent
+    files = sorted((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*.py"))
+    return digest([sys.version, [[name, digest_file(path)] for name, path in files]])
+
+
 @cache
+def worked_out() -> dict[str, str]:
+    """The fingerprints of code that this process knows, by what they are of; filled by the functions below."""
+    return {}
+
+
 def code_of_room(room: str) -> str:
     """Fingerprint of every module of a room and of every core module that these import, directly or not."""
-    package = f"{PACKAGE}.{room}"
+    package, known = f"{PACKAGE}.{room}", worked_out()
+    if package not in known:
+        known[package] = _code_of_modules(_modules_of(package))
+    return known[package]
+
+
+def _modules_of(package: str) -> set[str]:
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ValueError(f"{package} is no module of the core.")
     names = {package}
     if spec.submodule_search_locations:
         names |= {f"{package}.{path.stem}" for path in Path(spec.origin).parent.glob("*.py") if path.stem != "__init__"}
-    return _code_of_modules(names)
+    return names
 
 
-@cache
 def code_of_function(module: str, function: str, apart: frozenset[str] = frozenset()) -> str:
     """Fingerprint of one function: its own code, that of what it uses in its module, and that of what these import.
 
     So the stages of one module have keys of their own: a change in one function leaves the others as they are. That
     needs `apart`, names that are not followed: a table of all stages, used by one of them, would lead to all.
     """
+    name, known = " without ".join([f"{module}:{function}", *sorted(apart)]), worked_out()
+    if name not in known:
+        known[name] = _code_of_function(module, function, apart)
+    return known[name]
+
+
+def _code_of_function(module: str, function: str, apart: frozenset[str]) -> str:
     tree = _parsed(module)
     defined = {name: node for node in tree.body for name in _names_defined(node)}
     if function not in defined:

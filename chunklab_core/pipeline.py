@@ -15,11 +15,13 @@ from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunklab_core.cache_folder import run_patiently
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
@@ -37,6 +39,7 @@ from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import Ceiling, EmbedTexts, Question, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
+from chunklab_core.runs import CountingStore, Effort, note_made
 from chunklab_core.score import QuestionGold, score_question
 from chunklab_core.score.ceiling import mean_ceiling, question_ceiling
 from chunklab_core.score.holders import Held, hold
@@ -67,6 +70,7 @@ from chunklab_core.store import (
 )
 from chunklab_core.tokens import count_tokens
 from chunklab_core.workbench.chunk_table import ChunkTable
+from chunklab_core.workbench.code_memory import code_remembered
 
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
 
@@ -114,16 +118,27 @@ def node(stage: str, label: str, **arguments: Any) -> Node:
 
 def ref_of(stage: str, **arguments: Any) -> Ref:
     """The name under which a stage keeps what it makes of these arguments."""
+    return Ref(f"{stage}/{stage_key(stage, **key_parts(stage, arguments))}")
+
+
+def key_parts(stage: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """All that shapes a stage's result, as `fingerprint.stage_key` takes it."""
     rule = STAGES[stage]
     keyed = {name: value for name, value in arguments.items() if name not in rule.unkeyed}
-    key = stage_key(
-        stage,
-        code=_code_of(stage),
-        parameters={name: value for name, value in keyed.items() if name not in rule.inputs},
-        inputs={name: value for name, value in keyed.items() if name in rule.inputs},
-        libraries=rule.libraries,
-    )
-    return Ref(f"{stage}/{key}")
+    return {
+        "code": _code_of(stage),
+        "parameters": {name: value for name, value in keyed.items() if name not in rule.inputs},
+        "inputs": {name: value for name, value in keyed.items() if name in rule.inputs},
+        "libraries": rule.libraries,
+    }
+
+
+def work_once(work: Iterable[Node]) -> list[Node]:
+    """Every piece of work once, under its first label: equal strategies under two labels are one."""
+    first: dict[Ref, Node] = {}
+    for one in work:
+        first.setdefault(one.ref, one)
+    return list(first.values())
 
 
 def run_stage(stage: str, store: Store, *, label: str, **arguments: Any) -> Ref:
@@ -133,8 +148,11 @@ def run_stage(stage: str, store: Store, *, label: str, **arguments: Any) -> Ref:
         return ref
     _tell(stage, label, 0, 1)
     told = {"label": label} if STAGES[stage].tells else {}
-    payload, items = STAGES[stage].function(store, **arguments, **told)
+    counting, begun = CountingStore(store), monotonic()
+    payload, items = STAGES[stage].function(counting, **arguments, **told)
     store.write(ref, payload, items)
+    leans_on = {items.shelf: len(set(items.keys))} if items else {}
+    note_made(store, Effort(ref, round(monotonic() - begun, 3), counting.new, leans_on))
     _tell(stage, label, 1, 1)
     return ref
 
@@ -163,8 +181,7 @@ def _tell(stage: str, label: str, done: int, total: int) -> None:
 def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -> Made:
     """Every document of a folder, parsed; a file that was parsed before, under whatever name, is taken over."""
     files = [SourceFile(**file) for file in unpack_json(store.read(corpus))]
-    own = _own_key("parse", {"pdf": pdf})
-    keys = [_item_key(own, Path(file.path).suffix.lower(), file.digest) for file in files]
+    keys = parse_keys(files, pdf)
     missing = set(store.missing_items("parse", keys))
     todo = {key: file for key, file in zip(keys, files, strict=True) if key in missing}
     reasons = {}
@@ -192,6 +209,12 @@ def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -
     return pack_json({"documents": entries, "skipped": skipped}), Items("parse", tuple(key for _, key in made))
 
 
+def parse_keys(files: Sequence[SourceFile], pdf: str) -> list[bytes]:
+    """Under which key each file is kept, once it is parsed."""
+    own = _own_key("parse", {"pdf": pdf})
+    return [_item_key(own, Path(file.path).suffix.lower(), file.digest) for file in files]
+
+
 # ---------------------------------------------------------------- chunk
 
 
@@ -207,11 +230,9 @@ def chunk_all(
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
     embed = _embedding(store, strategy["model"], model_place, label)
     chunker = make_chunker(target, embed=embed, **strategy["params"])
-    own = _own_key("chunk", {"strategy": strategy})
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
-    names = doc_ids if is_plugin(target) else [""] * len(doc_ids)  # a user's chunker may look at the document's id
-    keys = [_item_key(own, key.hex(), name) for key, name in zip(parsed_keys, names, strict=True)]
+    keys = chunk_keys(doc_ids, parsed_keys, strategy, target)
     spans: list[list[list[int]]] = []
     for ids, parsed_part, part in in_step(doc_ids, parsed_keys, keys):
         held = store.get_items("chunk", part)
@@ -225,6 +246,15 @@ def chunk_all(
     table = [[index, *span] for index, of_document in enumerate(spans) for span in of_document]
     rows = np.array(table, dtype=np.int64).reshape(-1, 4)
     return pack_arrays({"table": rows, "documents": array_of_text(documents)}), Items("chunk", tuple(keys))
+
+
+def chunk_keys(
+    doc_ids: Sequence[str], parsed_keys: Sequence[bytes], strategy: Mapping[str, Any], target: str
+) -> list[bytes]:
+    """Under which key the chunks of each document are kept, once it is cut."""
+    own = _own_key("chunk", {"strategy": strategy})
+    names = doc_ids if is_plugin(target) else [""] * len(doc_ids)  # a user's chunker may look at the document's id
+    return [_item_key(own, key.hex(), name) for key, name in zip(parsed_keys, names, strict=True)]
 
 
 def _embedding(
@@ -597,7 +627,11 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
         store: holds the inputs.
         inputs: what `chunklab_core.workbench.door.prepare` made of the folder, the questions and the settings.
     """
-    run = unpack_json(store.read(inputs))
+    with code_remembered(store):
+        return _nodes(unpack_json(store.read(inputs)))
+
+
+def _nodes(run: Mapping[str, Any]) -> list[Node]:
     settings = run["settings"]
     parsed = node("parse", "documents", corpus=run["corpus"], pdf=settings["parse"]["pdf"], folder=run["folder"])
     model = run["model"]
@@ -706,15 +740,20 @@ def evaluate(
     """
     from chunklab_core.workbench.door import prepare
     from chunklab_core.workbench.outcome import make_report
+    from chunklab_core.workbench.plan import recorded
 
-    started = datetime.now(UTC)
-    store = Store(cache or default_cache_dir())
-    inputs = prepare(docs, questions, config, store)
-    work = nodes(store, inputs)
-    todo = nodes_to_run(store, work)
-    for one in work:
-        run_stage(one.stage, store, label=one.label, **one.arguments)
-    return make_report(store, inputs, work, todo, started=started)
+    started, made = datetime.now(UTC), dict[Ref, list[str]]()
+
+    def attempt(store: Store, _: bool) -> Report:
+        inputs = prepare(docs, questions, config, store)
+        work = nodes(store, inputs)
+        with recorded(store, inputs, work) as todo:
+            made.update({ref: why for ref, why in todo.items() if ref not in made})
+            for one in work:
+                run_stage(one.stage, store, label=one.label, **one.arguments)
+            return make_report(store, inputs, work, made, started=started)
+
+    return run_patiently(Path(cache or default_cache_dir()), attempt)
 
 
 def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
@@ -725,10 +764,22 @@ def nodes_to_run(store: Store, work: Sequence[Node], refresh: Collection[str] = 
     for one in work:
         if one.stage in refresh:
             store.discard_with_items(one.ref)
-    todo = {one.ref for one in work if not store.holds(one.ref)}
+    return nodes_missing(store, work)
+
+
+def nodes_missing(store: Store, work: Sequence[Node], refresh: Collection[str] = ()) -> set[Ref]:
+    """As `nodes_to_run`, but what `refresh` names is only counted: nothing that is whole is discarded."""
+    todo = {one.ref for one in work if one.stage in refresh or not store.holds(one.ref)}
+    by_ref = {one.ref: one for one in work}
     for one in reversed(work):
         if one.ref not in todo and one.stage in READ_BY_REPORT and not store.intact(one.ref, with_items=False):
             todo.add(one.ref)
         if one.ref in todo:
-            todo |= {ref for ref in inputs_of(one) if stage_of(ref) in STAGES and not store.intact(ref)}
+            todo |= {ref for ref in _read_by(one, by_ref) if not store.intact(ref)}
     return todo
+
+
+def _read_by(one: Node, by_ref: Mapping[Ref, Node]) -> set[Ref]:
+    """The nodes whose results a node reads: its inputs, and for chunks, the documents that hold their text."""
+    inputs = {ref for ref in inputs_of(one) if ref in by_ref}
+    return inputs.union(*(inputs_of(by_ref[ref]) for ref in inputs if stage_of(ref) == "chunk")) & by_ref.keys()

@@ -631,12 +631,31 @@ class StageReuse:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeEntry:
+    """One result that a run made, and why it had to.
+
+    Attributes:
+        label: of the strategy or the cell.
+        seconds: how long it took, waiting for a shared model included; None where nobody wrote it down.
+        n_new, n_taken_over: documents, or texts, that it made and that it took over; None for a stage without such.
+    """
+
+    stage: str
+    label: str
+    reasons: tuple[str, ...]
+    seconds: float | None
+    n_new: int | None
+    n_taken_over: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunEntry:
     """What differs between two runs of the same inputs. `started` is ISO 8601 in UTC."""
 
     started: str
     wall_seconds: float
     stages: tuple[StageReuse, ...]
+    made: tuple[MadeEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,10 @@
 
 import argparse
 import contextlib
+import gc
+import importlib
 import io
+import json
 import logging
 import os
 import sys
@@ -12,9 +15,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from chunklab_core.cache_folder import usable_cache
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
-from chunklab_core.store import Store, default_cache_dir
+from chunklab_core.store import Ref, Store, default_cache_dir
 from flows import status
 
 if TYPE_CHECKING:
@@ -38,6 +42,8 @@ examples:
       your documents; dense retrieval, the five default strategies
   python -m flows.evaluate --docs handbook/ --questions questions.yaml --compare-retrievers --set retrieval.top_k=8
       every strategy under dense, bm25 and hybrid, judged at 8 chunks
+  python -m flows.evaluate --docs handbook/ --questions questions.yaml --plan
+      what that would run and why; nothing is run
 
 questions.yaml:
   questions:
@@ -120,6 +126,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         choices=sorted(STAGES),
         help="run a stage again, whatever the cache holds",
     )
+    add("--plan", action="store_true", help="print what would run, why and for how long, and run nothing")
     add("--no-cache", action="store_true", help="reuse nothing and keep nothing")
     add("--cache-dir", metavar="DIR", help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]")
     add("--runner", choices=["threads"], default="threads", help="what the tasks run on [threads]")
@@ -149,11 +156,8 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
 
 def _evaluate(options: argparse.Namespace) -> None:
     from chunklab_core.config import load_config
-    from chunklab_core.report.console import render
     from chunklab_core.report.folder import check_output
-    from chunklab_core.report.json import report_to_json
     from chunklab_core.workbench.door import prepare
-    from flows.settings import EvaluationSettings
 
     docs, questions = _inputs(options)
     overrides = _overrides(options)
@@ -163,21 +167,41 @@ def _evaluate(options: argparse.Namespace) -> None:
     # What a plug-in prints is no part of the report.
     with _cache_folder(options) as cache, contextlib.redirect_stdout(sys.stderr):
         prepared = prepare(docs, questions, config, Store(cache))
-        settings = EvaluationSettings(
-            docs=str(docs),
-            questions=str(questions),
-            config=options.config,
-            overrides=overrides,
-            out=str(out),
-            refresh=options.refresh,
-            cache_dir=str(cache),
-            prepared=prepared,
-        )
-        report = _run_flow(options, settings)
-    if options.json:
-        print(report_to_json(report), end="")  # noqa: T201
-    elif not options.quiet:
-        print(render(report, out / "report.json"))  # noqa: T201
+        if options.plan:
+            text = _planned(options, Store(cache), prepared)
+        else:
+            from flows.settings import EvaluationSettings
+
+            settings = EvaluationSettings(
+                docs=str(docs),
+                questions=str(questions),
+                config=options.config,
+                overrides=overrides,
+                out=str(out),
+                refresh=options.refresh,
+                cache_dir=str(cache),
+                prepared=prepared,
+            )
+            text = _found(options, _run_flow(options, settings), out)
+    if options.json or not options.quiet:
+        print(text)  # noqa: T201
+
+
+def _planned(options: argparse.Namespace, store: Store, prepared: Ref) -> str:
+    """What would run, as text or JSON; nothing is run."""
+    from chunklab_core.pipeline import nodes
+    from chunklab_core.workbench.plan import make_plan, plan_to_mapping
+    from chunklab_core.workbench.plan_text import plan_text
+
+    plan = make_plan(store, prepared, nodes(store, prepared), options.refresh)
+    return json.dumps(plan_to_mapping(plan), indent=1, ensure_ascii=False) if options.json else plan_text(plan)
+
+
+def _found(options: argparse.Namespace, report: "Report", out: Path) -> str:
+    from chunklab_core.report.console import render
+    from chunklab_core.report.json import report_to_json
+
+    return report_to_json(report).rstrip("\n") if options.json else render(report, out / "report.json")
 
 
 def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "Report":
@@ -190,7 +214,7 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
     from flows.progress import progress_shown
     from flows.server import history_kept, wait_until_recorded
 
-    with progress_shown(options.quiet) as stop, history_kept():
+    with progress_shown(options.quiet) as stop, _prefect_imported(), history_kept():
         from flows.evaluate import evaluate
 
         try:
@@ -204,6 +228,19 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
         if state.state_details.flow_run_id:
             wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))
     return report
+
+
+@contextlib.contextmanager
+def _prefect_imported() -> Iterator[None]:
+    """Imports it without looking for garbage: there is none, and looking for it takes a sixth of the time."""
+    if "prefect" not in sys.modules and gc.isenabled():
+        gc.disable()
+        try:
+            importlib.import_module("flows.evaluate")
+            gc.freeze()
+        finally:
+            gc.enable()
+    yield
 
 
 def _overrides(options: argparse.Namespace) -> list[str]:
@@ -252,7 +289,8 @@ def _messages_shown(level: int) -> Iterator[None]:
 @contextlib.contextmanager
 def _cache_folder(options: argparse.Namespace) -> Iterator[Path]:
     if not options.no_cache:
-        yield Path(options.cache_dir) if options.cache_dir else default_cache_dir()
+        with usable_cache(Path(options.cache_dir) if options.cache_dir else default_cache_dir()) as cache:
+            yield cache
         return
     with tempfile.TemporaryDirectory(prefix="chunklab-") as folder:
         yield Path(folder)

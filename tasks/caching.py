@@ -1,10 +1,14 @@
 """How a task is answered from the cache: by the key of the stage, and only while the result is really there."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from prefect.context import TaskRunContext
 
 from chunklab_core import pipeline
+from chunklab_core.shelves import make_folder, remove
+from chunklab_core.store import Ref, Store
 
 
 def cached_by_content(stage: str) -> dict[str, Any]:
@@ -16,7 +20,7 @@ def cached_by_content(stage: str) -> dict[str, Any]:
 
     def key(_: TaskRunContext, arguments: dict[str, Any]) -> str:
         keyed = {name: value for name, value in arguments.items() if name not in ("label", "store")}
-        return pipeline.ref_of(stage, **keyed).replace("/", "-")
+        return _name(pipeline.ref_of(stage, **keyed))
 
     return {
         "cache_key_fn": key,
@@ -24,3 +28,27 @@ def cached_by_content(stage: str) -> dict[str, Any]:
         "result_serializer": "json",
         "cache_result_in_memory": False,
     }
+
+
+def records_of(store: Store) -> Path:
+    """Where Prefect keeps its records of a store: which key has which result. Never the user's ~/.prefect."""
+    records = store.root.absolute() / "prefect"
+    make_folder(records, store.root.absolute())
+    return records
+
+
+def drop_if_damaged(records: Path, ref: Ref) -> None:
+    """Takes away the record of a task that does not name its result; Prefect would hand on whatever it names."""
+    path = records / _name(ref)
+    try:
+        said = json.loads(json.loads(path.read_bytes())["result"])
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, LookupError, TypeError):
+        said = None
+    if said != ref:
+        remove(path)
+
+
+def _name(ref: Ref) -> str:
+    return ref.replace("/", "-")

@@ -17,7 +17,7 @@ from chunklab_core.workbench.outcome import make_report
 def report(
     inputs: Ref,
     made: list[Ref],  # noqa: ARG001 - what it waits for
-    todo: list[Ref],
+    todo: dict[Ref, list[str]],
     out: str,
     started: datetime,
     store: str,

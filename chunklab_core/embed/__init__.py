@@ -59,7 +59,7 @@ def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDAr
     """The stored vectors of texts, by key: shape (keys, dim), float32, as the model gave them.
 
     Raises:
-        KeyError: a vector is missing; `embed_texts` makes it.
+        MissingError: a vector is missing; `embed_texts` makes it.
     """
     parts = [np.stack([_unpack(found[key])[2] for key in part]) for part, found in _stored(keys, model_digest, store)]
     return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
@@ -86,7 +86,7 @@ def _stored(
     """The stored values of keys, part by part, so that no more than a part is held twice."""
     for at in range(0, len(keys), _READ_TOGETHER):
         part = keys[at : at + _READ_TOGETHER]
-        yield part, store.get_items(shelf_of(model_digest), part)
+        yield part, store.get_all_items(shelf_of(model_digest), part)
 
 
 def _embed_batch(

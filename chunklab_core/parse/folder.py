@@ -63,8 +63,9 @@ def _walk(folder: Path) -> Iterator[str]:
         hidden = [name for name in folders if name.startswith(".")]
         folders[:] = [name for name in folders if not name.startswith(".")]
         links = [name for name in folders if (Path(at) / name).is_symlink()]
+        below = Path(at).relative_to(folder)
         for name in [*files, *hidden, *links]:
-            yield (Path(at) / name).relative_to(folder).as_posix()
+            yield (below / name).as_posix()
 
 
 def _reason_to_skip(path: Path, is_supported: Callable[[str], bool]) -> str:

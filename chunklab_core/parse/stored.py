@@ -44,5 +44,5 @@ def document_entries(store: Store, parsed: Ref) -> list[dict[str, Any]]:
 def stored_documents(store: Store, doc_ids: Sequence[str], keys: Sequence[bytes]) -> Iterator[tuple[Document, int]]:
     """Stored documents with their token counts, a few in memory at once."""
     for ids, part in in_step(doc_ids, keys):
-        found = store.get_items("parse", part)
+        found = store.get_all_items("parse", part)
         yield from (unpack_document(doc_id, found[key]) for doc_id, key in zip(ids, part, strict=True))

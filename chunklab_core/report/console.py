@@ -17,7 +17,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chunklab_core.records import Cell, CellVerdict, Health, Report
+from chunklab_core.records import Cell, CellVerdict, Health, MadeEntry, Report
 from chunklab_core.report.losses import lines_of_loss
 
 _PIPED_WIDTH = 100
@@ -226,7 +226,18 @@ def _reuse(report: Report) -> Text:
     run = report.provenance.run
     stages = ", ".join(f"{as_data(entry.stage)} {entry.reused}/{entry.reused + entry.run}" for entry in run.stages)
     reused, made = sum(entry.reused for entry in run.stages), sum(entry.run for entry in run.stages)
-    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {run.wall_seconds:,.1f} s.")
+    inside = "".join(_taken_over(run.made))
+    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {run.wall_seconds:,.1f} s.{inside}")
+
+
+def _taken_over(made: Sequence[MadeEntry]) -> Iterator[str]:
+    """What the results that were made took over, by stage: after an interrupted run, what that one had finished."""
+    for stage in dict.fromkeys(entry.stage for entry in made):
+        counts = [(e.n_new, e.n_taken_over) for e in made if e.stage == stage]
+        taken_over = sum(old or 0 for _, old in counts)
+        if taken_over:
+            of = taken_over + sum(new or 0 for new, _ in counts)
+            yield f" Taken over in {as_data(stage)}: {taken_over:,} of {of:,}."
 
 
 def _share(share: float | None) -> str:

@@ -23,6 +23,7 @@ from chunklab_core.records import (
     DocumentEntry,
     FuzzyFind,
     Health,
+    MadeEntry,
     MetricsAtK,
     Provenance,
     Report,
@@ -120,8 +121,15 @@ def _provenance(provenance: Provenance) -> dict[str, Any]:
             "started": run.started,
             "wall_seconds": run.wall_seconds,
             "stages": {entry.stage: {"reused": entry.reused, "run": entry.run} for entry in run.stages},
+            "made": [_made(entry) for entry in run.made],
         },
     }
+
+
+def _made(entry: MadeEntry) -> dict[str, Any]:
+    mapping: dict[str, Any] = {"stage": entry.stage, "label": entry.label, "reasons": list(entry.reasons)}
+    counted = {"seconds": entry.seconds, "new": entry.n_new, "taken_over": entry.n_taken_over}
+    return {**mapping, **{name: value for name, value in counted.items() if value is not None}}
 
 
 def _cell(cell: Cell, verdict: CellVerdict) -> dict[str, Any]:
@@ -237,13 +245,12 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
     yield "\n" + " " * depth + closing
 
 
-def _encode(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain_number)
-
-
 def _plain_number(value: Any) -> Any:
     """A numpy number or truth value as Python's own."""
     return value.item()
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain_number).encode  # made once, not per row
 
 
 def _first_odd_number(value: Any, path: str) -> str | None:

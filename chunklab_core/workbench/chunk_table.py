@@ -41,8 +41,8 @@ class ChunkTable:
         """Every document with its chunks, a few in memory at once."""
         for at in range(0, len(self.doc_ids), READ_TOGETHER):
             indices = range(at, min(at + READ_TOGETHER, len(self.doc_ids)))
-            parsed = self._store.get_items("parse", [self._parsed_keys[index] for index in indices])
-            chunks = self._store.get_items("chunk", [self._chunk_keys[index] for index in indices])
+            parsed = self._store.get_all_items("parse", [self._parsed_keys[index] for index in indices])
+            chunks = self._store.get_all_items("chunk", [self._chunk_keys[index] for index in indices])
             for index in indices:
                 document = unpack_document(self.doc_ids[index], parsed[self._parsed_keys[index]])[0]
                 yield document, unpack_chunks(document, chunks[self._chunk_keys[index]])
@@ -64,6 +64,6 @@ class ChunkTable:
 
     def _read_document(self, index: int) -> tuple[Document, list[Chunk]]:
         parsed_key, chunk_key = self._parsed_keys[index], self._chunk_keys[index]
-        payload = self._store.get_items("parse", [parsed_key])[parsed_key]
+        payload = self._store.get_all_items("parse", [parsed_key])[parsed_key]
         document = unpack_document(self.doc_ids[index], payload)[0]
-        return document, unpack_chunks(document, self._store.get_items("chunk", [chunk_key])[chunk_key])
+        return document, unpack_chunks(document, self._store.get_all_items("chunk", [chunk_key])[chunk_key])

@@ -24,6 +24,7 @@ from chunklab_core.plugins import is_plugin, plugin_file
 from chunklab_core.questions import load_questions
 from chunklab_core.records import Question, SkippedFile
 from chunklab_core.store import Ref, Store, pack_json
+from chunklab_core.workbench.code_memory import code_remembered
 
 _NEED_A_MODEL = ("dense", "hybrid")
 
@@ -39,10 +40,14 @@ def prepare(
     Raises:
         ConfigError: something cannot be used; one line says what was found, what was expected and what to do.
     """
-    settings = _settings(config)
+    with code_remembered(store):
+        return _prepare(Path(docs), Path(questions), _settings(config), store)
+
+
+def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Store) -> Ref:
     strategies = [_strategy(strategy) for strategy in settings.strategies]
-    asked = load_questions(Path(questions))
-    folder, files, skipped = list_documents(Path(docs), is_supported)
+    asked = load_questions(questions)
+    folder, files, skipped = list_documents(docs, is_supported)
     _check_documents(asked, [file.doc_id for file in files], skipped)
     scored = [question for question in asked if question.slots]
     store.check_writable()
@@ -53,6 +58,7 @@ def prepare(
         "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
         "folder": str(folder.resolve()),
+        "asked_in": str(Path(questions).resolve()),
         "skipped": [asdict(file) for file in skipped],
         "settings": to_mapping(settings),
         "output": settings.output.dir,

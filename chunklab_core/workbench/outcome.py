@@ -12,7 +12,7 @@ from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.fingerprint import version_of
 from chunklab_core.models import BACKEND
 from chunklab_core.parse.stored import document_entries
-from chunklab_core.pipeline import STAGES, Node, cell_name
+from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import (
@@ -25,6 +25,7 @@ from chunklab_core.records import (
     DocumentEntry,
     FuzzyFind,
     Health,
+    MadeEntry,
     ModelEntry,
     Provenance,
     QuestionScore,
@@ -36,6 +37,7 @@ from chunklab_core.records import (
     StageReuse,
     Warning,
 )
+from chunklab_core.runs import new_items, noted
 from chunklab_core.score import mean_scores
 from chunklab_core.score.places import Slot, slot_places, slots_without
 from chunklab_core.score.stored import unpack_places
@@ -49,14 +51,16 @@ _NAMED = 8  # in one warning
 _TRUNCATED_SHARE = 0.05  # of a strategy's chunks; above it the report warns
 
 
-def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collection[Ref], *, started: datetime) -> Report:
+def make_report(
+    store: Store, inputs: Ref, work: Sequence[Node], todo: Mapping[Ref, Sequence[str]], *, started: datetime
+) -> Report:
     """The report of a run whose nodes are all done.
 
     Args:
         store: holds the results.
         inputs: what `chunklab_core.workbench.door.prepare` returned.
         work: the nodes of the run.
-        todo: those of their references that had to be made.
+        todo: those of their references that had to be made, each with the reasons.
         started: when the run began; time zone aware.
     """
     run = unpack_json(store.read(inputs))
@@ -72,7 +76,7 @@ def make_report(store: Store, inputs: Ref, work: Sequence[Node], todo: Collectio
     verdict = found.verdict(cells)
     top_k = run["settings"]["retrieval"]["top_k"][0]
     return Report(
-        provenance=_provenance(run, work, todo, started),
+        provenance=_provenance(store, run, work, todo, started),
         documents=documents,
         skipped=tuple(sorted(skipped, key=lambda file: file.path)),
         top_k=top_k,
@@ -203,7 +207,9 @@ def _retrieved(table: ChunkTable, rows: Sequence[tuple[int, float]]) -> tuple[Re
     return tuple(Retrieved(table.chunk_id(row), rank, score) for rank, (row, score) in enumerate(rows, start=1))
 
 
-def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[Ref], started: datetime) -> Provenance:
+def _provenance(
+    store: Store, run: Mapping[str, Any], work: Sequence[Node], todo: Mapping[Ref, Sequence[str]], started: datetime
+) -> Provenance:
     refs = {one.ref for one in work}  # equal strategies under two labels are one node
     made, whole = Counter(map(stage_of, refs & set(todo))), Counter(map(stage_of, refs))
     ended = datetime.now(UTC)
@@ -220,8 +226,20 @@ def _provenance(run: Mapping[str, Any], work: Sequence[Node], todo: Collection[R
             stages=tuple(
                 StageReuse(stage, whole[stage] - made[stage], made[stage]) for stage in STAGES if whole[stage]
             ),
+            made=tuple(_made(store, work, todo)),
         ),
     )
+
+
+def _made(store: Store, work: Sequence[Node], todo: Mapping[Ref, Sequence[str]]) -> Iterator[MadeEntry]:
+    """Every result that was made, in the order of the stages."""
+    efforts = noted(store, todo)
+    for one in work_once(each for each in work if each.ref in todo):
+        effort = efforts.get(one.ref)
+        n_new, n_items = (new_items(effort), sum(effort.items.values())) if effort else (None, 0)
+        taken_over = None if n_new is None else n_items - n_new
+        seconds = effort.seconds if effort else None
+        yield MadeEntry(one.stage, one.label, tuple(todo[one.ref]), seconds, n_new, taken_over)
 
 
 def _models(run: Mapping[str, Any]) -> Iterator[ModelEntry]:

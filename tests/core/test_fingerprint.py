@@ -47,8 +47,7 @@ class Core:
             fingerprint._parsed,
             fingerprint._facts,
             fingerprint._module_or_member,
-            code_of_room,
-            code_of_function,
+            fingerprint.worked_out,
         ):
             memory.cache_clear()
 

@@ -31,8 +31,7 @@ def test_a_stage_is_keyed_by_the_rooms_it_leans_on_and_no_other(stage: str, monk
 
     monkeypatch.setattr(fingerprint, "_facts", watched)
     pipeline._code_of.cache_clear()
-    fingerprint.code_of_function.cache_clear()
-    fingerprint.code_of_room.cache_clear()
+    fingerprint.worked_out.cache_clear()
     pipeline._code_of(stage)
 
     assert {module.split(".")[1] for module in seen} & set(ROOMS) == READS[stage]

@@ -9,6 +9,7 @@ from chunklab_core.errors import ConfigError
 from chunklab_core.store import Items, Ref, Store, pack_arrays, pack_json, unpack_arrays, unpack_json
 
 REF = Ref("chunk/" + "ab" * 32)
+SHELF = Path("items", "chunk", "items.sqlite")
 KEYS = tuple(number.to_bytes(2, "big") * 16 for number in range(1200))
 
 
@@ -91,7 +92,7 @@ def test_a_result_is_worth_nothing_without_its_items(tmp_path: Path) -> None:
 def test_a_changed_item_is_never_returned(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put_items("chunk", {KEYS[1]: b"one", KEYS[2]: b"two"})
-    with sqlite3.connect(tmp_path / "items" / "chunk.sqlite") as rows:
+    with sqlite3.connect(tmp_path / SHELF) as rows:
         rows.execute("UPDATE items SET value = ? WHERE key = ?", (b"three", KEYS[2]))
     rows.close()
 
@@ -102,7 +103,8 @@ def test_a_changed_item_is_never_returned(tmp_path: Path) -> None:
 def test_a_broken_shelf_is_made_anew(tmp_path: Path, content: bytes) -> None:
     store = Store(tmp_path)
     store.put_items("chunk", {KEYS[1]: b"one"})
-    (tmp_path / "items" / "chunk.sqlite").write_bytes(content)
+    store.close()
+    (tmp_path / SHELF).write_bytes(content)
 
     assert store.missing_items("chunk", [KEYS[1]]) == [KEYS[1]]
     store.put_items("chunk", {KEYS[1]: b"one"})
@@ -114,7 +116,8 @@ def test_a_shelf_with_a_damaged_page_never_gives_a_wrong_item(tmp_path: Path) ->
     items = {key: key * 40 for key in (dice.randbytes(32) for _ in range(200))}
     for _ in range(30):
         store.put_items("chunk", items)
-        path = tmp_path / "items" / "chunk.sqlite"
+        store.close()
+        path = tmp_path / SHELF
         content = bytearray(path.read_bytes())
         for _ in range(20):
             content[dice.randrange(len(content))] = dice.randrange(256)

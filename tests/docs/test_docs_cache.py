@@ -2,17 +2,19 @@
 
 import copy
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from pages import ROOT, read, tables
+from pages import ROOT, block, read, tables
 
-from chunklab_core.pipeline import STAGES, Node, nodes
+from chunklab_core.pipeline import STAGES, Node, evaluate, nodes
 from chunklab_core.store import Store
 from chunklab_core.workbench.door import prepare
+from flows import cli
 
 PAGE = ROOT / "docs" / "cache.md"
 TOLD = {row[0].strip("`"): row[1] for row in tables(read(PAGE))[0][1:]}
@@ -135,3 +137,22 @@ def test_a_change_runs_again_what_the_page_says(change: str, tmp_path: Path) -> 
         assert again == {pair for pair in whole if pair[1].endswith("/bm25")} | {("select", "all cells")}
     else:
         assert again == expected(told, {label for _, label in whole}) & whole
+
+
+def without_times(plan: str) -> str:
+    """A plan less what differs from run to run: the date, and how long things take."""
+    return re.sub(r"; (about [\d.]+|under 1) (s|min)(?=\.?$)|the run of .* UTC", "", plan, flags=re.MULTILINE).strip()
+
+
+def test_the_plan_is_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = ROOT / "examples" / "first_run"
+    before = {"retrieval": {"mode": "bm25"}, "strategies": [{"name": "structure"}, {"name": "fixed"}]}
+    evaluate(example / "docs", example / "questions.yaml", before, cache=tmp_path)
+    monkeypatch.chdir(ROOT)
+    command = shlex.split(block(PAGE, "python -m flows.evaluate --docs"))
+
+    assert command[:3] == ["python", "-m", "flows.evaluate"]
+    assert cli.run([*command[3:], "--cache-dir", str(tmp_path)]) == 0
+    assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "6 of 12 results to run"))

@@ -99,7 +99,7 @@ def report() -> Report:
             questions_digest="cd" * 32,
             config=to_mapping(EvaluationConfig()),
             models=(ModelEntry("all-MiniLM-L6-v2", "ef" * 32, 256, "torch"),),
-            run=RunEntry("2026-03-01T12:00:00Z", 1.25, tuple(StageReuse(stage, 5, 0) for stage in STAGES)),
+            run=RunEntry("2026-03-01T12:00:00Z", 1.25, tuple(StageReuse(stage, 5, 0) for stage in STAGES), ()),
         ),
         documents=(
             DocumentEntry("fees.md", "01" * 32, 90, 20),

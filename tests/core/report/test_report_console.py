@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from chunklab_core.records import CellVerdict, Report, Warning
+from chunklab_core.records import CellVerdict, MadeEntry, Report, Warning
 from chunklab_core.report.console import as_data, render
 
 
@@ -58,6 +58,21 @@ def test_the_verdict_begins_with_its_status_and_gives_its_reasons(report: Report
     assert "Cheapest in play: fixed/bm25, 300 tokens a question." in text
     assert "Warning: Fewer than 15 questions are scored." in text
     assert "Reused 40 of 40 stage results: parse 5/5, chunk 5/5" in text
+    assert "Taken over" not in text
+
+
+def test_what_made_results_took_over_is_summed_by_stage(report: Report) -> None:
+    made = (
+        MadeEntry("parse", "documents", ("a",), 1.0, 2, 0),
+        MadeEntry("embed", "fixed", ("a",), 1.0, 200, 1200),
+        MadeEntry("embed", "structure", ("a",), 1.0, 14, 16),
+        MadeEntry("select", "all cells", ("a",), 1.0, None, None),
+    )
+    run = replace(report.provenance.run, made=made)
+    text = " ".join(screen(replace(report, provenance=replace(report.provenance, run=run))).split())
+
+    assert "s. Taken over in embed: 1,216 of 1,430." in text
+    assert text.count("Taken over") == 1
     assert text.endswith("Report: out/report.json")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import chunklab_core.report.json as report_json
 from chunklab_core.errors import ConfigError
-from chunklab_core.records import DocumentEntry, Report
+from chunklab_core.records import DocumentEntry, MadeEntry, Report
 from chunklab_core.report import write_report
 from chunklab_core.report.folder import check_output
 from chunklab_core.report.json import report_to_json, report_to_mapping
@@ -111,6 +111,22 @@ def test_what_is_undefined_is_null_with_its_reason_beside_it(report: Report) -> 
     assert set(mapping["health"][1]["undefined"]) == {"median_tokens", "pct_tiny", "pct_oversized", "boundary"}
     undecided = replace(report, verdict=replace(report.verdict, questions_needed=None))
     assert report_to_mapping(undecided)["verdict"]["undefined"] == {"questions_needed": "no realistic number"}
+
+
+def test_what_was_made_stands_with_its_reasons_and_what_nobody_counted_is_left_out(report: Report) -> None:
+    made = (
+        MadeEntry("embed", "fixed", ("follows chunk fixed",), 1.5, 2, 8),
+        MadeEntry("select", "all cells", ("seed 0 -> 1", "--refresh"), None, None, None),
+    )
+    run = replace(report.provenance.run, made=made)
+    mapping = report_to_mapping(replace(report, provenance=replace(report.provenance, run=run)))
+
+    embed = {"stage": "embed", "label": "fixed", "reasons": ["follows chunk fixed"]}
+    assert mapping["provenance"]["run"]["made"] == [
+        {**embed, "seconds": 1.5, "new": 2, "taken_over": 8},
+        {"stage": "select", "label": "all cells", "reasons": ["seed 0 -> 1", "--refresh"]},
+    ]
+    assert errors_of(mapping) == []
 
 
 def test_two_runs_differ_only_under_provenance_run(report: Report) -> None:

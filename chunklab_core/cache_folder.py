@@ -86,7 +86,11 @@ def run_patiently(root: Path, attempt: Callable[[Store, bool], T]) -> T:
 @contextlib.contextmanager
 def _other_disk(full: Path, error: CacheRefusedError) -> Iterator[Path]:
     """A temporary folder over one that takes nothing more, on another disk; without one, the error stands."""
-    if _device(full) == _device(Path(tempfile.gettempdir())):
+    try:
+        elsewhere = _device(full) != _device(Path(tempfile.gettempdir()))
+    except OSError:
+        elsewhere = False
+    if not elsewhere:
         raise error
     _log.warning("cache: %s takes nothing more; what this run still makes lasts for this run only", full)
     with _temporary(full, error) as folder:

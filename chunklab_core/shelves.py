@@ -133,7 +133,7 @@ class Shelves:
         if getattr(self, "_process", None) != os.getpid():
             self._process = os.getpid()
             self._lock = threading.Lock()
-            self._inherited.append(self._idle)  # kept and not closed: closing would end the locks of the parent
+            self._inherited.append(self._idle)  # kept and not closed: they are the parent's
             self._idle = {}
 
     def _on(self, shelf: str, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -148,7 +148,7 @@ class Shelves:
                 raise
             except (sqlite3.Error, OSError) as error:
                 remedies += not _is_locked(error)
-                if remedies > _REMEDIES or time.monotonic() > deadline:
+                if remedies > _REMEDIES or (_is_locked(error) and time.monotonic() > deadline):
                     raise self._refused(path, error) from error
                 self._remedy(path, file, error)
 
@@ -203,11 +203,12 @@ class Shelves:
         path = self.folder / shelf / _FILE
         if not path.is_file():
             return {}
-        beside = Path(f"{path}-wal")  # holds the last rows where a process was killed, or writes just now
-        modes = ["mode=ro"] if beside.is_file() and beside.stat().st_size else []
-        for mode in (*modes, "immutable=1"):  # the first would leave files beside the shelf
+        # The rows of a process that was killed, or writes just now, lie beside; to read them may leave files there.
+        modes = ["", "&immutable=1"] if identity_of(Path(f"{path}-wal")) else ["&immutable=1"]
+        for mode in modes:
             try:
-                with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as rows:
+                place = f"{path.absolute().as_uri()}?mode=ro{mode}"
+                with contextlib.closing(sqlite3.connect(place, uri=True)) as rows:
                     rows.text_factory = bytes
                     return read(rows)
             except sqlite3.Error as error:

@@ -435,7 +435,7 @@ def match_all(store: Store, *, chunks: Ref, located: Ref, gold: Ref, fuzzy_thres
     documents = table.of_documents()
     for (part,) in in_step(store.items_of(located)):
         together = list(islice(documents, len(part)))
-        items = store.get_items("locate", part)
+        items = store.get_all_items("locate", part)
         there = [unpack_located(items[key]) for key in part]
         finds = hold(together, there, wordings)
         for (document, of_document), own, at in zip(together, finds, there, strict=True):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from chunklab_core.score.align import candidate_windows
 
 _LONGEST = 8  # characters of a block
-_AGREEING = 2  # blocks that must stand unchanged where edits are allowed; one alone stands anywhere
+_CHOICES = ((4, 4), (3, 4), (2, 4), (2, 1))  # blocks that must stand unchanged, of how many characters at least
 _GROUP = {1: 100, 2: 1_000, 3: 8_000}  # blocks looked for at once: the shorter, the more often each is seen
 _TOGETHER = 1_000_000  # characters read at once
 _BETWEEN = "\ufdd1"  # a noncharacter: no text that anyone typed holds it
@@ -148,11 +148,16 @@ class Sieve:
 
 
 def _block_size(length: int, max_edits: int) -> int:
-    """The longest blocks of which enough stay whole; 0 where no length of them does."""
+    """The longest blocks of which enough stay whole for chance not to bring them together; 0 where none do."""
     if max_edits == 0:
         return min(length, _LONGEST)
-    sizes = range(_LONGEST, 0, -1)
-    return next((size for size in sizes if length // size - max_edits >= _AGREEING), 0)
+    sizes = (
+        size
+        for agreeing, least in _CHOICES
+        for size in range(_LONGEST, least - 1, -1)
+        if length // size - max_edits >= agreeing
+    )
+    return next(sizes, 0)
 
 
 def _blocks_of(snippets: Sequence[tuple[int, str]], size: int) -> Iterator[_Blocks]:

@@ -251,7 +251,10 @@ CHANGES: dict[str, tuple[Change, dict[str, list[str]]]] = {
         typed("retrieval", "compare", ["dense", "bm25"]),
         {"select all cells": ["score fixed/hybrid left out", "score halves/hybrid left out"]},
     ),
-    "fuzzy_threshold": (typed("eval", "fuzzy_threshold", 0.8), {"score fixed/dense": ["fuzzy_threshold 0.9 -> 0.8"]}),
+    "fuzzy_threshold": (
+        typed("eval", "fuzzy_threshold", 0.8),
+        {"match fixed": ["fuzzy_threshold 0.9 -> 0.8"], "score fixed/dense": ["follows match fixed"]},
+    ),
     "min_floor_tokens": (typed("eval", "min_floor_tokens", 9), {"health fixed": ["min_floor_tokens 200 -> 9"]}),
     "ranking_metric": (
         typed("eval", "ranking_metric", "recall_at_k"),

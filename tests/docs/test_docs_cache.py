@@ -155,4 +155,4 @@ def test_the_plan_is_what_the_page_shows(
 
     assert command[:3] == ["python", "-m", "flows.evaluate"]
     assert cli.run([*command[3:], "--cache-dir", str(tmp_path)]) == 0
-    assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "6 of 12 results to run"))
+    assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "8 of 17 results to run"))

@@ -28,22 +28,26 @@ def lines_of_loss(report: Report) -> Iterator[str]:
         yield f"and {rest}; report.json has the questions."
 
 
-def next_step(part: LossPart, *, k: int, candidates: int, model: str = "", max_length: int | None = None) -> str:
+def next_step(
+    part: LossPart, *, retriever: str, k: int, candidates: int, model: str = "", max_length: int | None = None
+) -> str:
     """What to do about gold that was lost in this part, in half a sentence.
 
     Args:
         part: where it was lost.
+        retriever: of the cell; nobody is told to try what they use already.
         k: the number of chunks a reader gets.
         candidates: how deep each leg's candidates go.
         model: the embedding model's name, and `max_length` the tokens that it reads, where one is used.
     """
+    fuses = retriever == "hybrid"
     return {
         "parse": "stands in no parsed text: see whether its document was read, and copy the wording from there",
         "cut": "whole in no chunk: raise their overlap or size",
         "truncated": f"stands past the {max_length or 'last'} tokens that {model or 'the model'} reads: make shorter "
-        "chunks, or add the keyword search (hybrid)",
-        "candidates": f"not among the first {candidates} of any search: try hybrid or another model, or raise "
-        "retrieval.candidates",
+        f"chunks, or {'use a model that reads more' if fuses else 'add the keyword search (hybrid)'}",
+        "candidates": f"not among the first {candidates} of any search: try {'another model' if fuses else 'hybrid'}, "
+        "or raise retrieval.candidates",
         "rerank": f"the reranker moves it out of the top {k}: compare with retrieval.rerank: none",
         "fusion": f"in the top {k} of one search alone: compare the searches, or lower retrieval.rrf_k",
         "below_k": f"a candidate below rank {k}: raise retrieval.top_k, or rerank the candidates",
@@ -61,4 +65,11 @@ def _next_step(report: Report, cell: Cell, part: LossPart) -> str:
     retrieval = cast("Mapping[str, Any]", report.provenance.config["retrieval"])
     windows = {model.name: model.max_length for model in report.provenance.models}
     name = cell.model or ""
-    return next_step(part, k=report.top_k, candidates=retrieval["candidates"], model=name, max_length=windows.get(name))
+    return next_step(
+        part,
+        retriever=cell.retriever,
+        k=report.top_k,
+        candidates=retrieval["candidates"],
+        model=name,
+        max_length=windows.get(name),
+    )

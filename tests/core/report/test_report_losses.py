@@ -53,10 +53,19 @@ def test_who_finds_everything_loses_nothing(report: Report) -> None:
 
 
 def test_every_part_has_a_next_step_of_its_own() -> None:
-    steps = {part: next_step(part, k=5, candidates=100, model="mini", max_length=256) for part in PARTS}
+    steps = {
+        part: next_step(part, retriever="dense", k=5, candidates=100, model="mini", max_length=256) for part in PARTS
+    }
 
     assert len(set(steps.values())) == len(PARTS)
     assert "256 tokens that mini reads" in steps["truncated"]
     assert "first 100" in steps["candidates"]
     assert "below rank 5" in steps["below_k"]
-    assert "last tokens that the model reads" in next_step("truncated", k=5, candidates=100)
+
+
+def test_who_uses_hybrid_is_not_told_to_try_it() -> None:
+    def advised(retriever: str) -> set[bool]:
+        return {"hybrid" in next_step(part, retriever=retriever, k=5, candidates=9) for part in PARTS}
+
+    assert advised("hybrid") == {False}
+    assert advised("dense") == {False, True}

@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help evaluate test check fix bench ui
+.PHONY: help evaluate test soak check fix bench calibrate ui
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ evaluate: $(READY)  ## Evaluate the bundled example
 test: $(READY)  ## Run the tests
 	@$(BIN)/python -m pytest
 
+soak: $(READY)  ## Run the long series on the cache (changes, kills, runs at once), and print what they counted
+	@CHUNKLAB_SOAK=1 $(BIN)/python -m pytest -s --durations=15 tests/soak tests/flows/test_soak_flow.py tests/flows/test_change_table.py
+
 check: $(READY)  ## Check format, lint and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -34,6 +37,9 @@ fix: $(READY)  ## Format, and mend what lint can mend
 
 bench: $(READY)  ## Run the public question sets and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.tables
+
+calibrate: $(READY)  ## Measure how often the verdict is right, and write docs/statistics.md (minutes)
+	@$(BIN)/python -m benchmarks.calibrate
 
 ui: $(READY)  ## Start a Prefect server that keeps the run history, and say where its UI is
 	@$(BIN)/python -m flows.ui

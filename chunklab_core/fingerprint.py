@@ -124,19 +124,23 @@ def code_of_function(module: str, function: str, apart: frozenset[str] = frozens
 
 def _code_of_function(module: str, function: str, apart: frozenset[str]) -> str:
     tree = _parsed(module)
-    defined = {name: node for node in tree.body for name in _names_defined(node)}
+    defined: dict[str, list[ast.stmt]] = {}
+    for statement in tree.body:
+        for name in _names_defined(statement):
+            defined.setdefault(name, []).append(statement)
     if function not in defined:
         raise ValueError(f"{module} defines no {function}.")
-    used: dict[str, ast.stmt] = {}
+    used: set[str] = set()
     waiting = [function]
     while waiting:
         name = waiting.pop()
         if name in used or name in apart or name not in defined:
             continue
-        used[name] = defined[name]
-        waiting += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
-    imports = {target for node in used.values() for target in _imports(node)}
-    own = sorted({ast.dump(_without_docstrings(node)) for node in used.values() if not _is_import(node)})
+        used.add(name)
+        waiting += [part.id for node in defined[name] for part in ast.walk(node) if isinstance(part, ast.Name)]
+    statements = [node for name in used for node in defined[name]]
+    imports = {target for node in statements for target in _imports(node)}
+    own = sorted({ast.dump(_without_docstrings(node)) for node in statements if not _is_import(node)})
     return digest([own, _code_of_modules(imports)])
 
 
@@ -197,14 +201,14 @@ def _names_defined(node: ast.stmt) -> list[str]:
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
-        case ast.Assign(targets=targets):
-            return [target.id for target in targets if isinstance(target, ast.Name)]
-        case ast.AnnAssign(target=ast.Name(id=name)):
-            return [name]
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             return [alias.asname or alias.name.split(".")[0] for alias in names]
+        case ast.If(body=body, orelse=orelse) | ast.Try(body=body, orelse=orelse):
+            branches = [*body, *orelse, *(part for each in getattr(node, "handlers", []) for part in each.body)]
+            return [name for part in branches for name in _names_defined(part)]
         case _:
-            return []
+            stored = (part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+            return [part.id for part in stored]
 
 
 def _without_docstrings(node: ast.AST) -> ast.AST:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.fingerprint import code_of_function, digest, digest_file, version_of
-from chunklab_core.plugins import is_plugin, load_plugin, plugin_file
+from chunklab_core.plugins import is_plugin, load_plugin, plugin_digest, plugin_file
 
 BUNDLED = "all-MiniLM-L6-v2"
 _BUNDLED_NAMES = (BUNDLED, f"sentence-transformers/{BUNDLED}")
@@ -139,7 +139,9 @@ class Embedder:
         """Shape (texts, dim), float32; a text's row is the same whatever stands beside it."""
         with self.lock:
             if self._encode is None:
-                self._encode = self._load()
+                encode = self._load()
+                self._check_unchanged()
+                self._encode = encode
             vectors = np.asarray(self._encode(texts), dtype=np.float32)
         if vectors.ndim == 2 and not np.isfinite(vectors).all():
             at = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
@@ -180,6 +182,13 @@ class Embedder:
         if is_plugin(self.card.name):
             return self._load_plugin()
         return _SentenceTransformerEncoder(self.card, self.count_pieces)
+
+    def _check_unchanged(self) -> None:
+        """What was loaded is what the digest speaks of: else its vectors would be kept under another model's."""
+        name, folder = self.card.name, Path(self.card.folder)
+        found = _digest_of_plugin(name, folder) if is_plugin(name) else _digest_of(folder)
+        if found != self.card.digest:
+            raise ConfigError(f"Embedding model {name} was changed while the run was going on. Run again.")
 
     def _load_plugin(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
         made = load_plugin(self.card.name, Path(self.card.folder))
@@ -242,12 +251,16 @@ def _plugin_card(name: str, query_prompt: str, passage_prompt: str) -> ModelCard
     in_file = file is not None and source.endswith(".py")
     return ModelCard(
         name=f"{file.name}:{attribute}" if file and in_file else name,
-        digest=digest([attribute, digest_file(file) if file else None]),
+        digest=_digest_of_plugin(name),
         max_length=None,
         folder=str(file.parent) if file and in_file else "",
         query_prompt=query_prompt,
         passage_prompt=passage_prompt,
     )
+
+
+def _digest_of_plugin(name: str, base: Path | None = None) -> str:
+    return digest([name.rpartition(":")[2], plugin_digest(name, base)])
 
 
 def _folder_of(name: str) -> Path:
@@ -300,8 +313,10 @@ def _digest_of(folder: Path) -> str:
             "Give the folder that sentence-transformers saved, or a model's name."
         )
     files = {path for pattern in _SHAPING_FILES for path in folder.rglob(pattern) if path.is_file()}
-    if not any(path.suffix == ".safetensors" for path in files):
-        files |= {path for path in folder.rglob(_OLD_WEIGHTS) if path.is_file()}
+    newer = {
+        path.parent for path in files if path.suffix == ".safetensors"
+    }  # each module of a model has its own folder
+    files |= {path for path in folder.rglob(_OLD_WEIGHTS) if path.is_file() and path.parent not in newer}
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
     code = code_of_function(__name__, "_SentenceTransformerEncoder")
     return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, code])
@@ -309,11 +324,11 @@ def _digest_of(folder: Path) -> str:
 
 def _digest_once(path: Path) -> str:
     stat = path.stat()
-    return _digest_of_file(path, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return _digest_of_file(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 
 @lru_cache(maxsize=256)
-def _digest_of_file(path: Path, inode: int, size: int, changed: int) -> str:  # noqa: ARG001 - the key of the memory
+def _digest_of_file(path: Path, *state: int) -> str:  # noqa: ARG001 - the key of the memory; the last nobody can set
     return digest_file(path)
 
 

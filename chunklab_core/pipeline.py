@@ -35,7 +35,7 @@ from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
-from chunklab_core.plugins import is_plugin
+from chunklab_core.plugins import check_unchanged, is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import Ceiling, EmbedTexts, Question, QuestionScore, Ranking, Report
 from chunklab_core.retrieve import bm25, dense, hybrid
@@ -230,6 +230,7 @@ def chunk_all(
     """Every document cut by one strategy; a document that was cut by it before is taken over."""
     embed = _embedding(store, strategy["model"], model_place, label)
     chunker = make_chunker(target, embed=embed, **strategy["params"])
+    check_unchanged(target, strategy["plugin"])
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     parsed_keys = store.items_of(documents)
     keys = chunk_keys(doc_ids, parsed_keys, strategy, target)
@@ -545,8 +546,13 @@ def select_all(
     balanced_lambda: float,
     seed: int,
     resamples: int,
+    documents: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
 ) -> Made:
-    """What the evidence says about all cells: the verdict, and what each costs."""
+    """What the evidence says about all cells: the verdict, and what each costs.
+
+    `documents` and `groups` hold one label a scored question: where its gold stands, and what it is drawn with.
+    """
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
     recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
     tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
@@ -555,6 +561,8 @@ def select_all(
         recall,
         tokens=tokens,
         price_counts=ranking_metric == "balanced",
+        documents=documents,
+        groups=groups,
         balanced_lambda=balanced_lambda,
         seed=seed,
         names=names,

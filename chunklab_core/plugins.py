@@ -6,11 +6,13 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from chunklab_core.errors import ConfigError, did_you_mean
+from chunklab_core.fingerprint import digest_file
 
 
 def is_plugin(name: str) -> bool:
@@ -47,6 +49,28 @@ def plugin_file(reference: str, base: Path | None = None) -> Path | None:
     return Path(origin) if origin else None
 
 
+def plugin_digest(reference: str, base: Path | None = None) -> str | None:
+    """SHA-256 of the file that holds a plug-in; None where it has no file.
+
+    A module of a package is imported once in a process and stays as it is, so its file counts as it was at first.
+    """
+    file = plugin_file(reference, base)
+    if file is None:
+        return None
+    return digest_file(file) if _parts(reference)[0].endswith(".py") else _digest_at_first(file)
+
+
+def check_unchanged(reference: str, digest: str | None, base: Path | None = None) -> None:
+    """Raises ConfigError when the plug-in just loaded is another than the one whose digest stands in the keys."""
+    if is_plugin(reference) and plugin_digest(reference, base) != digest:
+        raise ConfigError(f"{reference} was changed while the run was going on. Run again.")
+
+
+@cache
+def _digest_at_first(file: Path) -> str:
+    return digest_file(file)
+
+
 def _parts(reference: str) -> tuple[str, str]:
     source, _, name = reference.rpartition(":")
     if not source or not name.isidentifier():
@@ -66,17 +90,19 @@ def _existing_file(reference: str, source: str, base: Path | None) -> Path:
 def _from_file(reference: str, source: str, base: Path | None) -> ModuleType:
     """The module of one file, under a name made of its path and content: two files never share one."""
     path = _existing_file(reference, source, base)
-    digest = hashlib.sha256(str(path).encode() + b"\0" + path.read_bytes()).hexdigest()[:16]
+    content = path.read_bytes()
+    digest = hashlib.sha256(str(path).encode() + b"\0" + content).hexdigest()[:16]
     name = f"chunklab_plugin_{path.stem}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if spec is None:
         raise ConfigError(f"{reference!r}: {source} cannot be imported as Python.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up here while it is being made
     try:
-        spec.loader.exec_module(module)
+        # Not by the loader: its compiled files tell two versions apart by size and by second.
+        exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
     except Exception as error:
         del sys.modules[name]
         raise ConfigError(f"{reference!r}: importing {source} failed: {type(error).__name__}: {error}") from error

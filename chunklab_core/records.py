@@ -258,6 +258,7 @@ class Loss:
 # ---------------------------------------------------------------- select
 
 Status = Literal["winner", "leans", "undecided", "tied", "only"]
+SpeaksOf = Literal["new questions on these documents", "new documents"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +273,15 @@ class Verdict:
         ruled_out: cells against which there is evidence.
         questions_needed: scored questions that would settle the leader against the runner-up, or None.
         reasons: sentences for a reader, in the order in which they matter.
-        at_bar: p_best lies within 0.005 of a bar, so another seed may say otherwise.
+        at_bar: a share of the leader lies within 0.005 of its bar, so another seed may say otherwise.
+        p_best_shrunk: as `p_best`, under a model that discounts the leader's luck.
+        p_best_by_document: as `p_best`, documents resampled; None with fewer than 10 documents or where none are known.
+        p_best_balanced: as `p_best`, on `balanced_in_play`; None where the context has no price.
+        leader_share: the sum of `p_best` over the cells that are equal to the leader; what the sentences speak of.
+        leader_recall_shrunk: mean recall of the leader, discounted for its having been picked.
+        cheapest_in_play: the cell in play that retrieves the fewest tokens; None where no cost is known.
+        cheapest_difference: its mean recall less that of the leader, with `cheapest_ci95`, the paired interval.
+        speaks_of: what the verdict speaks of; of new documents only where those here are 10 or more.
     """
 
     status: Status
@@ -283,6 +292,15 @@ class Verdict:
     questions_needed: int | None
     reasons: tuple[str, ...] = field(default=())
     at_bar: bool = False
+    p_best_shrunk: tuple[float, ...] = ()
+    p_best_by_document: tuple[float, ...] | None = None
+    p_best_balanced: tuple[float, ...] | None = None
+    leader_share: float = 1.0
+    leader_recall_shrunk: float = 0.0
+    cheapest_in_play: int | None = None
+    cheapest_difference: float | None = None
+    cheapest_ci95: tuple[float, float] | None = None
+    speaks_of: SpeaksOf = "new questions on these documents"
 
 
 # What stands around the verdict: what it comes from, and how far it holds. Cells are positions in the scores.
@@ -598,17 +616,30 @@ class Cell(CellAtK):
     per_question: tuple[CellQuestion, ...]
 
 
+CellShares = tuple[tuple[str, float], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class CellVerdict:
-    """The verdict in the names of the cells. Attributes as in `Verdict`; `p_best` in the order of the report."""
+    """The verdict in the names of the cells. Attributes as in `Verdict`; shares in the order of the report."""
 
     status: Status
     leader: str
-    p_best: tuple[tuple[str, float], ...]
+    p_best: CellShares
     in_play: tuple[str, ...]
     ruled_out: tuple[str, ...]
     questions_needed: int | None
     reasons: tuple[str, ...]
+    at_bar: bool = False
+    p_best_shrunk: CellShares = ()
+    p_best_by_document: CellShares | None = None
+    p_best_balanced: CellShares | None = None
+    leader_share: float = 1.0
+    leader_recall_shrunk: float = 0.0
+    cheapest_in_play: str | None = None
+    cheapest_difference: float | None = None
+    cheapest_ci95: tuple[float, float] | None = None
+    speaks_of: SpeaksOf = "new questions on these documents"
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,46 @@ class Shelves:
 
         self._on(shelf, delete)
 
+    def names(self) -> list[str]:
+        """The shelves that there are."""
+        there = (file.parent.relative_to(self.folder) for file in self.folder.rglob(_FILE))
+        return sorted(shelf.as_posix() for shelf in there if not shelf.name.startswith("."))
+
+    def sizes(self, shelf: str) -> list[tuple[bytes, int]]:
+        """The key of every item, and how many bytes it holds."""
+
+        def read(rows: sqlite3.Connection) -> list[tuple[bytes, int]]:
+            found = rows.execute("SELECT key, length(CAST(value AS BLOB)) FROM items")
+            return [(key, n_bytes or 0) for key, n_bytes in found if isinstance(key, bytes)]
+
+        return self._on(shelf, read)
+
+    def check(self, shelf: str) -> tuple[int, int]:
+        """Reads every item: how many are whole, and how many were not; those are gone."""
+
+        def read(rows: sqlite3.Connection) -> tuple[int, list[tuple[object]]]:
+            whole, broken = 0, []
+            for key, value, check in rows.execute("SELECT key, value, checksum FROM items"):
+                if _is_whole(key, value, check):
+                    whole += 1
+                else:
+                    broken.append((key,))
+            with rows:
+                rows.executemany("DELETE FROM items WHERE key = ?", broken)
+            return whole, broken
+
+        whole, broken = self._on(shelf, read)
+        return whole, len(broken)
+
+    def compact(self, shelf: str) -> None:
+        """Gives the room of forgotten items back to the disk."""
+
+        def shrink(rows: sqlite3.Connection) -> None:
+            rows.execute("VACUUM")
+            rows.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        self._on(shelf, shrink)
+
     def close(self) -> None:
         """Closes the connections that are not in use; the next call opens new ones."""
         self._own()
@@ -244,12 +284,15 @@ def _close(rows: sqlite3.Connection) -> None:
 def _lookup(rows: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes | None]]:
     marks = ",".join("?" * len(keys))
     for key, value, check in rows.execute(f"SELECT key, value, checksum FROM items WHERE key IN ({marks})", keys):
-        if not (isinstance(key, bytes) and isinstance(value, bytes)):
-            continue
-        if check == b"" == value:
-            yield key, None
-        elif check == _check(key, value):
-            yield key, value
+        if _is_whole(key, value, check):
+            yield key, value if check else None
+
+
+def _is_whole(key: object, value: object, check: object) -> bool:
+    """Whether a row is as it was written; a hidden item has an empty value and an empty checksum."""
+    if not (isinstance(key, bytes) and isinstance(value, bytes)):
+        return False
+    return check == b"" == value or check == _check(key, value)
 
 
 def _check(key: bytes, value: bytes) -> bytes:

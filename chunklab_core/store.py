@@ -124,7 +124,7 @@ class Store:
 
     def holds(self, ref: Ref) -> bool:
         """Whether there is a result of this name; cheap, and no promise that it can still be read: see `intact`."""
-        found = _stat(self._path(ref))
+        found = _stat(self.path_of(ref))
         if found is None:
             return self._below is not None and self._below.holds(ref)
         return stat.S_ISREG(found.st_mode) and found.st_size > 0
@@ -151,7 +151,7 @@ class Store:
         head = {"shelf": items.shelf if items else None, "keys": len(items.keys) if items else 0}
         body = json.dumps(head).encode() + b"\n" + leans_on + payload
         self._recent.forget(ref)
-        self._place(self._path(ref), [_MAGIC, _seal(ref, body), body])
+        self._place(self.path_of(ref), [_MAGIC, _seal(ref, body), body])
 
     def read(self, ref: Ref) -> bytes:
         """The payload of a result. Raises MissingError when it is missing or damaged."""
@@ -162,13 +162,22 @@ class Store:
         items = self._read(ref)[0]
         return () if items is None else items.keys
 
+    def leans_on(self, ref: Ref) -> Items | None:
+        """The items that a result leans on; None where it leans on none. Raises MissingError."""
+        return self._read(ref)[0]
+
+    def refs(self) -> list[Ref]:
+        """The names of all results, whether or not they are whole, sorted."""
+        files = (self.root / "results").glob("*/??/*")
+        return sorted(Ref(f"{file.parts[-3]}/{file.name}") for file in files if not file.name.startswith("."))
+
     def discard(self, ref: Ref) -> None:
         """Forgets a result, so that the next run makes it anew."""
         self._recent.forget(ref)
         if self._below is not None and self._below.holds(ref):
-            self._place(self._path(ref), [])  # an empty file hides what lies below
+            self._place(self.path_of(ref), [])  # an empty file hides what lies below
         else:
-            remove(self._path(ref))
+            remove(self.path_of(ref))
 
     def discard_with_items(self, ref: Ref) -> None:
         """Forgets a result and the items it leans on, so that the next run takes over nothing of it."""
@@ -178,7 +187,8 @@ class Store:
                 self.discard_items(items.shelf, items.keys)
         self.discard(ref)
 
-    def _path(self, ref: Ref) -> Path:
+    def path_of(self, ref: Ref) -> Path:
+        """The file in which a result lies."""
         stage, key = ref.split("/", 1)
         return self.root / "results" / stage / key[:2] / key
 
@@ -196,7 +206,7 @@ class Store:
 
     def _read(self, ref: Ref) -> _Result:
         """A result as it was written: checked now, or before and kept in memory since."""
-        path = self._path(ref)
+        path = self.path_of(ref)
         state = _state(path)
         if state is None and self._below is not None:
             return self._read_below(ref, self._below)
@@ -225,7 +235,7 @@ class Store:
 
     def _give_up(self, ref: Ref) -> None:
         """Takes a damaged result away, but not a good one that another process has put in its place since."""
-        path = self._path(ref)
+        path = self.path_of(ref)
         if not self._writable or _stat(path) is None or (self._below and path.stat().st_size == 0):
             return
         aside = path.with_name(f".damaged-{uuid4().hex}")
@@ -269,6 +279,11 @@ class Store:
     def put_items(self, shelf: str, items: Mapping[bytes, bytes]) -> None:
         """Keeps items under their keys, all of them or none. Raises CacheRefusedError: the folder takes nothing."""
         self._shelves.put(shelf, items.items())
+
+    @property
+    def shelves(self) -> Shelves:
+        """The items, shelf by shelf, for whoever looks after the cache."""
+        return self._shelves
 
     def discard_items(self, shelf: str, keys: Iterable[bytes]) -> None:
         """Forgets items."""

@@ -11,7 +11,8 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,6 +21,8 @@ from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
 from chunklab_core.store import Ref, Store, default_cache_dir
 from flows import status
+from flows.cache import add_options as add_cache_options
+from flows.cache import run as run_cache
 
 if TYPE_CHECKING:
     from chunklab_core.records import Report
@@ -71,12 +74,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _leave(run(sys.argv[1:] if arguments is None else arguments))
 
 
-def console_script() -> None:
+def console_script(arguments: Sequence[str] | None = None) -> None:
     """The installed command `chunklab`: its first word is the command."""
     parser = _Parser(prog="chunklab", description="Is the difference between chunking strategies real?")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_options(commands.add_parser("run", help="compare strategies on documents and questions", **_texts()))
-    _leave(_evaluate_guarded(parser.parse_args()))
+    add_cache_options(commands.add_parser("cache", help="what the cache holds, whether it is whole, what can go"))
+    options = parser.parse_args(arguments)
+    if options.command == "cache":
+        quiet = options.doing == "verify"  # it lists itself what the log would say one by one
+        _leave(_guarded(partial(run_cache, options), quiet=quiet))
+    _leave(_evaluate_guarded(options))
 
 
 def _leave(ended: int) -> NoReturn:
@@ -135,13 +143,18 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate_guarded(options: argparse.Namespace) -> int:
-    """The status of an evaluation; the user's mistakes end in one line, without a traceback."""
+    """The status of an evaluation."""
+    return _guarded(partial(_evaluate, options), quiet=options.quiet)
+
+
+def _guarded(work: Callable[[], int], *, quiet: bool = False) -> int:
+    """The status of what was asked for; the user's mistakes end in one line, without a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to end
     try:
-        with _messages_shown(logging.ERROR if options.quiet else logging.WARNING):
-            _evaluate(options)
+        with _messages_shown(logging.ERROR if quiet else logging.WARNING):
+            return work()
     except ChunklabError as error:
         print(f"chunklab: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
         return status.UNUSABLE
@@ -151,10 +164,9 @@ def _evaluate_guarded(options: argparse.Namespace) -> int:
         traceback.print_exc()
         print("chunklab: this is a fault of chunklab; what was finished is kept.", file=sys.stderr)  # noqa: T201
         return status.FAULT
-    return status.DONE
 
 
-def _evaluate(options: argparse.Namespace) -> None:
+def _evaluate(options: argparse.Namespace) -> int:
     from chunklab_core.config import load_config
     from chunklab_core.report.folder import check_output
     from chunklab_core.workbench.door import prepare
@@ -185,6 +197,7 @@ def _evaluate(options: argparse.Namespace) -> None:
             text = _found(options, _run_flow(options, settings), out)
     if options.json or not options.quiet:
         print(text)  # noqa: T201
+    return status.DONE
 
 
 def _planned(options: argparse.Namespace, store: Store, prepared: Ref) -> str:

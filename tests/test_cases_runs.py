@@ -5,6 +5,7 @@ Read from ../shared at run time; skipped where it is absent. Cases of single fun
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
@@ -19,13 +20,14 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
-from chunklab_core import models
+from chunklab_core import fingerprint, models, pipeline
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.models import ModelCard
 from chunklab_core.pipeline import evaluate
 from chunklab_core.records import Report
 from chunklab_core.report.console import render
 from chunklab_core.report.json import report_to_json
+from chunklab_core.workbench import code_memory
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "cases"
 FILES = SHARED / "files"
@@ -223,6 +225,33 @@ def test_c23a_a_changed_word_is_seen_whatever_the_file_says_of_itself(world: Wor
     assert path.stat().st_size == before.st_size
     assert all(made(second)[stage] for stage in ("parse", "chunk", "embed", "index", "retrieve", "score", "select"))
     assert {cell.recall_at_k for cell in [*first.cells, *second.cells]} == {1.0}
+
+
+def forget_code() -> None:
+    """What a process remembers of the core's source."""
+    for remembered in (fingerprint._facts, fingerprint.worked_out, code_memory._sources_at_first, pipeline._code_of):
+        remembered.cache_clear()
+
+
+@pytest.mark.parametrize("module", ["chunk.fixed", "chunk.boundaries", "tokens", "text"])
+def test_c23b_a_changed_body_of_a_function_that_chunking_calls_cuts_anew(
+    module: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write(keys_md=KEYS)
+    first, parsed, name = world.run(KEY), fingerprint._parsed, f"chunklab_core.{module}"
+    edited = ast.unparse(parsed(name)).replace("return ", "return None or ", 1)
+    assert edited != ast.unparse(parsed(name))
+    monkeypatch.setattr(fingerprint, "_parsed", lambda asked: ast.parse(edited) if asked == name else parsed(asked))
+    monkeypatch.setattr(code_memory, "sources_of_package", lambda: f"{module} edited")
+    forget_code()
+    second = world.run(KEY)
+    monkeypatch.undo()
+    forget_code()
+    third = world.run(KEY)
+
+    assert made(second)["chunk"] == made(first)["chunk"] == 3
+    assert sum(made(third).values()) == 0  # the old code has its old results
+    assert figures(first) == figures(second) == figures(third)  # what ran was the old code each time
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -7,17 +7,21 @@ only texts never seen, and a run that is stopped loses the batch in flight and n
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunklab_core.embed.claims import Claims, claims_of
 from chunklab_core.models import Embedder
 from chunklab_core.store import Store
 
 _SAVED_TOGETHER = 64  # texts; what an interrupted run can lose
 _READ_TOGETHER = 10_000  # vectors
 _LAYOUT = 2  # of a stored value; values of another layout lie on another shelf
+_PAUSE_SECONDS = 0.05  # between two looks at what other processes embed
+_PAUSES = 1_200  # looks without anything done, a minute: the other stands still, and its texts are embedded here
 
 Report = Callable[[int, int], None]
 """Told how many texts are done, of how many."""
@@ -37,22 +41,49 @@ def embed_texts(texts: Sequence[str], embedder: Embedder, store: Store, progress
     """Makes sure that every text has its vector in the store.
 
     Returns:
-        How many texts had none and were sent to the model.
+        How many texts had none when they were asked for.
     """
     by_key = dict(zip(text_keys(texts), texts, strict=True))
     shelf = shelf_of(embedder.card.digest)
     with embedder.lock:  # of two strategies with texts in common, the second finds the first one's
         missing = store.missing_items(shelf, list(by_key))
+        if not missing:
+            return 0
         lengths = dict(zip(missing, embedder.count_pieces([by_key[key] for key in missing]), strict=True))
         missing.sort(key=lambda key: (lengths[key], key))  # texts of one length make the fullest batches
-        for at in range(0, len(missing), _SAVED_TOGETHER):
-            if progress:
-                progress(at, len(missing))
-            batch = missing[at : at + _SAVED_TOGETHER]
-            _embed_batch(batch, by_key, lengths, embedder, store)
-        if progress and missing:
-            progress(len(missing), len(missing))
+        with claims_of(store.root / "items" / f"{shelf}.claims") as claims:
+            _embed_unclaimed(missing, by_key, lengths, embedder, store, claims, progress)
     return len(missing)
+
+
+def _embed_unclaimed(
+    missing: Sequence[bytes],
+    texts: dict[bytes, str],
+    lengths: dict[bytes, int],
+    embedder: Embedder,
+    store: Store,
+    claims: Claims,
+    progress: Report | None,
+) -> None:
+    """Embeds batch after batch; what another process has claimed comes last, when that one has kept it or has ended."""
+    waiting, pauses = list(missing), 0
+    while waiting:
+        left: list[bytes] = []
+        for at in range(0, len(waiting), _SAVED_TOGETHER):
+            if progress:
+                progress(len(missing) - len(waiting) + at - len(left), len(missing))
+            batch = waiting[at : at + _SAVED_TOGETHER]
+            mine = batch if pauses > _PAUSES else claims.take(batch)
+            _embed_batch(mine, texts, lengths, embedder, store)
+            claims.release(mine)
+            taken = set(mine)
+            left += [key for key in batch if key not in taken]
+        pauses = pauses + 1 if len(left) == len(waiting) else 0
+        if pauses:
+            time.sleep(_PAUSE_SECONDS)
+        waiting = left
+    if progress:
+        progress(len(missing), len(missing))
 
 
 def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.float32]:
@@ -94,7 +125,7 @@ def _embed_batch(
 ) -> None:
     """Embeds and keeps one batch, less what another process has kept since the run began."""
     shelf = shelf_of(embedder.card.digest)
-    wanted = store.missing_items(shelf, batch)
+    wanted = store.missing_items(shelf, batch) if batch else []
     if not wanted:
         return
     vectors = embedder([texts[key] for key in wanted])

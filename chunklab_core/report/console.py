@@ -124,9 +124,14 @@ def _cell_columns(report: Report) -> list[_Column]:
         column("prec", 6, lambda cell: _share(cell.precision_at_k)),
         column("tokens", 2, lambda cell: f"{cell.retrieved_tokens_at_k:,.0f}"),
         column("effic", 7, lambda cell: _share(cell.context_efficiency)),
-        column("balanced", 2, lambda cell: _share(cell.balanced)),
+        column("balanced", 2, lambda cell: _share(_balanced(cell))),
         column("P(best)", 1, lambda cell: _share(p_best.get(cell.cell))),
     ]
+
+
+def _balanced(cell: Cell) -> float | None:
+    """What the cell is ranked by: priced among the cells in play, or among all where it is ruled out."""
+    return cell.balanced if cell.balanced_in_play is None else cell.balanced_in_play
 
 
 def _health(entries: Sequence[Health], width: int) -> Table:
@@ -190,7 +195,7 @@ def _verdict(report: Report) -> Iterator[Text]:
     verdict = report.verdict
     yield Text(_status(verdict), style="bold")
     yield from (Text(as_data(reason)) for reason in verdict.reasons)
-    if len(verdict.in_play) > 1:
+    if len(verdict.in_play) > 1 and verdict.cheapest_in_play is not None:
         yield Text(_cheapest(report))
 
 
@@ -206,12 +211,14 @@ def _status(verdict: CellVerdict) -> str:
 
 
 def _cheapest(report: Report) -> str:
-    in_play = set(report.verdict.in_play)
-    cheapest = min(
-        (cell for cell in report.cells if cell.cell in in_play),
-        key=lambda cell: (cell.retrieved_tokens_at_k, cell.cell),
-    )
-    return f"Cheapest in play: {as_data(cheapest.cell)}, {cheapest.retrieved_tokens_at_k:,.0f} tokens a question."
+    """The cheapest cell in play, and what it may cost in recall."""
+    verdict = report.verdict
+    cell = next(cell for cell in report.cells if cell.cell == verdict.cheapest_in_play)
+    said = f"Cheapest in play: {as_data(cell.cell)}, {cell.retrieved_tokens_at_k:,.0f} tokens a question"
+    if cell.cell == verdict.leader or verdict.cheapest_difference is None or verdict.cheapest_ci95 is None:
+        return f"{said}."
+    low, high = verdict.cheapest_ci95
+    return f"{said}; recall {verdict.cheapest_difference:+.3f} against the leader (95 % CI {low:+.3f} to {high:+.3f})."
 
 
 def _warnings(report: Report) -> Iterator[Text]:

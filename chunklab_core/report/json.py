@@ -33,6 +33,7 @@ SCHEMA_VERSION = 1
 
 _METRICS = tuple(each.name for each in fields(MetricsAtK) if each.name != "k")
 _NO_PRICE = "no cell retrieved a token, so there is no price to compare with"
+_NO_COST = "what the cells retrieve is not known"
 _NO_CHUNKS = "the strategy made no chunk"
 # Legal in JSON and a danger elsewhere: terminals obey C1 and bidi controls, JavaScript breaks lines at U+2028, and
 # half a surrogate pair (from a file name that is no UTF-8) cannot be encoded.
@@ -202,15 +203,33 @@ def _health(health: Health) -> dict[str, Any]:
 
 
 def _verdict(verdict: CellVerdict) -> dict[str, Any]:
+    by_document, on_balance = verdict.p_best_by_document, verdict.p_best_balanced
     return {
         "status": verdict.status,
         "leader": verdict.leader,
+        "leader_share": verdict.leader_share,
+        "leader_recall_shrunk": verdict.leader_recall_shrunk,
+        "at_bar": verdict.at_bar,
+        "speaks_of": verdict.speaks_of,
         "p_best": dict(verdict.p_best),
+        "p_best_shrunk": dict(verdict.p_best_shrunk),
+        "p_best_by_document": None if by_document is None else dict(by_document),
+        "p_best_balanced": None if on_balance is None else dict(on_balance),
         "in_play": list(verdict.in_play),
         "ruled_out": list(verdict.ruled_out),
+        "cheapest_in_play": verdict.cheapest_in_play,
+        "cheapest_difference": verdict.cheapest_difference,
+        "cheapest_ci95": None if verdict.cheapest_ci95 is None else list(verdict.cheapest_ci95),
         "questions_needed": verdict.questions_needed,
         "reasons": list(verdict.reasons),
-        "undefined": _reasons(("questions_needed", verdict.questions_needed, _no_number(verdict))),
+        "undefined": _reasons(
+            ("p_best_by_document", by_document, "fewer than 10 documents are known to hold answers"),
+            ("p_best_balanced", on_balance, "no share is needed once the context is paid for"),
+            ("cheapest_in_play", verdict.cheapest_in_play, _NO_COST),
+            ("cheapest_difference", verdict.cheapest_difference, _NO_COST),
+            ("cheapest_ci95", verdict.cheapest_ci95, _NO_COST),
+            ("questions_needed", verdict.questions_needed, _no_number(verdict)),
+        ),
     }
 
 

@@ -44,8 +44,8 @@ def next_step(
     return {
         "parse": "stands in no parsed text: see whether its document was read, and copy the wording from there",
         "cut": "whole in no chunk: raise their overlap or size",
-        "truncated": f"stands past the {max_length or 'last'} tokens that {model or 'the model'} reads: make shorter "
-        f"chunks, or {'use a model that reads more' if fuses else 'add the keyword search (hybrid)'}",
+        "truncated": f"stands past the {max_length or 'last'} tokens that {model or 'the model'} reads: use shorter "
+        f"chunks, or {'a model that reads more' if fuses else 'add the keyword search (hybrid)'}",
         "candidates": f"not among the first {candidates} of any search: try {'another model' if fuses else 'hybrid'}, "
         "or raise retrieval.candidates",
         "rerank": f"the reranker moves it out of the top {k}: compare with retrieval.rerank: none",

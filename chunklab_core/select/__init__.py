@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.records import Status, Verdict
 from chunklab_core.select.balanced_share import balanced_shares
+from chunklab_core.select.cheapest import cheapest, difference_ci95
 from chunklab_core.select.field import Field, check_labels, make_field
-from chunklab_core.select.lattice import sum_by_label
+from chunklab_core.select.lattice import sizes_of, sum_by_label
 from chunklab_core.select.probability import probability_best, win_shares
 from chunklab_core.select.questions_needed import questions_needed
 from chunklab_core.select.reasons import BAR, FEW_QUESTIONS, Evidence, sentences
 from chunklab_core.select.rule_out import ruled_out, tails_against_leader
+from chunklab_core.select.shrunk import discounted
 
 __all__ = ["probability_best", "select_winner"]
 
-_RESAMPLES = 100_000
 _FEW_DOCUMENTS = 10
 
 
@@ -32,11 +35,13 @@ def select_winner(
     balanced_lambda: float = 0.05,
     seed: int = 0,
     names: Sequence[str] | None = None,
+    resamples: int = 100_000,
 ) -> Verdict:
     """Which cell is best, if the questions can tell.
 
-    A winner needs a share of 0.90 of paired resamples of the questions and 15 scored questions; the same share with
-    documents resampled, where there are 10 or more; and the same share on `balanced_in_play`, where tokens are given.
+    A winner needs 15 scored questions and 0.90 of each share that applies: of paired resamples of the questions; of
+    the posterior that discounts its luck; of resamples of documents, where there are 10 or more; and of resamples
+    judged by `balanced_in_play`, where tokens are given.
 
     Args:
         scores: shape (cells, questions), recall.
@@ -47,6 +52,7 @@ def select_winner(
         balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
         seed: of all resamples.
         names: one name a cell, for the sentences; without them cells are numbered from 0.
+        resamples: how many are drawn for each share; with fewer, other seeds differ by more.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit, something is NaN, or there is no cell or no question.
@@ -57,19 +63,26 @@ def select_winner(
         check_labels(labels, n_questions, what)
     shown = _shown(names, n_cells)
     drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
-    shares = win_shares(field.cells.by_label(drawn), _RESAMPLES, seed)
     price = balanced_lambda if price_counts else None
-    evidence = _evidence(field, shares, drawn, documents, price, seed)
+    shares = _shares(field, drawn, documents, price, resamples, seed)
+    evidence = _evidence(field, shares, drawn)
     status = _status(evidence, n_cells)
     return Verdict(
         status=status,
         leader=field.entrants[0][0],
-        p_best=tuple(shares.tolist()),
-        in_play=_cells(field, ~evidence.out),
-        ruled_out=_cells(field, evidence.out),
+        p_best=tuple(shares.by_question.tolist()),
+        in_play=field.cells_of(~shares.out),
+        ruled_out=field.cells_of(shares.out),
         questions_needed=evidence.needed,
         reasons=sentences(status, evidence, shown),
         at_bar=len(field.entrants) > 1 and evidence.at_bar,
+        p_best_shrunk=tuple(shares.shrunk.tolist()),
+        p_best_by_document=_listed(shares.by_document),
+        p_best_balanced=_listed(shares.on_balance),
+        leader_share=evidence.share,
+        leader_recall_shrunk=shares.leader_recall,
+        **_cheapest(field, field.cells_of(~shares.out), drawn, seed),
+        speaks_of=evidence.speaks_of,
     )
 
 
@@ -81,29 +94,58 @@ def _shown(names: Sequence[str] | None, n_cells: int) -> Sequence[str]:
     return names
 
 
-def _evidence(
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """Per cell, shape (cells,); None where a share does not apply. `out` is by entrant."""
+
+    by_question: NDArray[np.float64]
+    shrunk: NDArray[np.float64]
+    by_document: NDArray[np.float64] | None
+    on_balance: NDArray[np.float64] | None
+    out: NDArray[np.bool_]
+    leader_recall: float
+
+
+def _shares(
     field: Field,
-    shares: NDArray[np.float64],
     drawn: Sequence[str],
     documents: Sequence[str] | None,
     price: float | None,
+    resamples: int,
     seed: int,
-) -> Evidence:
-    by_entrant = field.entrant_shares(shares)
+) -> _Shares:
+    by_question = win_shares(field.cells.by_label(drawn), resamples, seed)
     grouped = field.entrant_values(field.cells.by_label(drawn))
-    out = ruled_out(by_entrant, tails_against_leader(grouped, seed))
-    n_drawn = grouped.values.shape[1]
-    on_balance = _on_balance(field, drawn, _cells(field, ~out), price, seed)
-    share = float(by_entrant[0])
-    unsettled = len(field.entrants) > 1 and (share < BAR or n_drawn < FEW_QUESTIONS)
+    tails = tails_against_leader(grouped, seed)
+    out = ruled_out(field.entrant_shares(by_question), tails)
+    belief = discounted(grouped.values / grouped.unit, sizes_of(drawn), tails, resamples, seed)
+    return _Shares(
+        by_question=by_question,
+        shrunk=field.cell_shares(belief.shares),
+        by_document=_by_document(field, documents, resamples, seed),
+        on_balance=_on_balance(field, drawn, field.cells_of(~out), price, resamples, seed),
+        out=out,
+        leader_recall=belief.leader_recall,
+    )
+
+
+def _evidence(field: Field, shares: _Shares, drawn: Sequence[str]) -> Evidence:
+    def of_leader(by_cell: NDArray[np.float64] | None) -> float | None:
+        return None if by_cell is None else min(1.0, float(field.entrant_shares(by_cell)[0]))
+
+    n_drawn, share = len(set(drawn)), of_leader(shares.by_question) or 0.0
+    shrunk = of_leader(shares.shrunk) or 0.0
+    unsettled = len(field.entrants) > 1 and (min(share, shrunk) < BAR or n_drawn < FEW_QUESTIONS)
     return Evidence(
         field=field,
         n_questions=n_drawn,
         share=share,
-        by_document=_by_document(field, documents, seed),
-        on_balance=None if on_balance is None else float(field.entrant_shares(on_balance)[0]),
-        on_balance_best=None if on_balance is None else int(on_balance.argmax()),
-        out=out,
+        shrunk=shrunk,
+        by_document=of_leader(shares.by_document),
+        on_balance=of_leader(shares.on_balance),
+        on_balance_best=None if shares.on_balance is None else int(shares.on_balance.argmax()),
+        leader_recall=shares.leader_recall,
+        out=shares.out,
         needed=_needed(field, drawn) if unsettled else None,
     )
 
@@ -119,24 +161,38 @@ def _status(evidence: Evidence, n_cells: int) -> Status:
     return "winner" if sure else "leans"
 
 
-def _cells(field: Field, chosen: NDArray[np.bool_]) -> tuple[int, ...]:
-    return tuple(cell for members, is_in in zip(field.entrants, chosen, strict=True) if is_in for cell in members)
+def _listed(shares: NDArray[np.float64] | None) -> tuple[float, ...] | None:
+    return None if shares is None else tuple(shares.tolist())
 
 
-def _by_document(field: Field, documents: Sequence[str] | None, seed: int) -> float | None:
+def _cheapest(field: Field, in_play: Sequence[int], drawn: Sequence[str], seed: int) -> dict[str, Any]:
+    """The fields of the verdict that tell of the cheapest cell in play."""
+    if field.tokens is None:
+        return {}
+    cell = cheapest(in_play, field.tokens, field.cells.values)
+    less = (field.cells.values[[cell]] - field.cells.values[[in_play[0]]]) / field.cells.unit
+    return {
+        "cheapest_in_play": cell,
+        "cheapest_difference": float(less.mean()),
+        "cheapest_ci95": difference_ci95(sum_by_label(less, drawn)[0], sizes_of(drawn), seed),
+    }
+
+
+def _by_document(
+    field: Field, documents: Sequence[str] | None, resamples: int, seed: int
+) -> NDArray[np.float64] | None:
     if documents is None or len(set(documents)) < _FEW_DOCUMENTS:
         return None
-    return float(field.entrant_shares(win_shares(field.cells.by_label(documents), _RESAMPLES, seed))[0])
+    return win_shares(field.cells.by_label(documents), resamples, seed)
 
 
 def _on_balance(
-    field: Field, drawn: Sequence[str], in_play: Sequence[int], price: float | None, seed: int
+    field: Field, drawn: Sequence[str], in_play: Sequence[int], price: float | None, resamples: int, seed: int
 ) -> NDArray[np.float64] | None:
     if field.tokens is None or price is None or len(field.entrants) == 1:
         return None
-    tokens, sizes = sum_by_label(field.tokens, drawn), sum_by_label(np.ones((1, len(drawn))), drawn)[0]
-    cells = field.cells.by_label(drawn)
-    return balanced_shares(cells, tokens, sizes, in_play, price, _RESAMPLES, seed)
+    cells, tokens = field.cells.by_label(drawn), sum_by_label(field.tokens, drawn)
+    return balanced_shares(cells, tokens, sizes_of(drawn), in_play, price, resamples, seed)
 
 
 def _needed(field: Field, drawn: Sequence[str]) -> int | None:

@@ -35,6 +35,16 @@ def resample_counts(n_draws: int, resamples: int, seed: int) -> Iterator[NDArray
         yield np.bincount(drawn.ravel(), minlength=rows * n_draws).reshape(rows, n_draws).astype(np.float64)
 
 
+def counts_of_kinds(times: NDArray[np.intp], resamples: int, seed: int) -> NDArray[np.float64]:
+    """As `resample_counts` where few things differ: how often each kind is drawn, `times` telling how many there are.
+
+    Returns:
+        Shape (resamples, kinds).
+    """
+    drawn = np.random.default_rng(seed).multinomial(times.sum(), times / times.sum(), size=resamples)
+    return drawn.astype(np.float64)
+
+
 def ci95(values: ArrayLike, resamples: int = 10_000, seed: int = 0) -> tuple[float, float] | None:
     """Percentile bootstrap interval, 95 %, of the mean of one cell's values; None where there is no value.
 

@@ -37,6 +37,17 @@ class Field:
         """The sum of the shares of each entrant's cells."""
         return np.array([shares[list(members)].sum() for members in self.entrants])
 
+    def cell_shares(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The share of each cell: that of its entrant, shared equally among its cells."""
+        by_cell = np.empty(len(self.cells.values))
+        for members, share in zip(self.entrants, shares, strict=True):
+            by_cell[list(members)] = share / len(members)
+        return by_cell
+
+    def cells_of(self, chosen: NDArray[np.bool_]) -> tuple[int, ...]:
+        """The cells of the chosen entrants, in their order."""
+        return tuple(cell for members, is_in in zip(self.entrants, chosen, strict=True) if is_in for cell in members)
+
 
 def make_field(scores: ArrayLike, tokens: ArrayLike | None) -> Field:
     """The cells as entrants.

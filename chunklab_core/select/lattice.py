@@ -53,6 +53,11 @@ def sum_by_label(values: NDArray[np.float64], labels: Sequence[str]) -> NDArray[
     return sums.T
 
 
+def sizes_of(labels: Sequence[str]) -> NDArray[np.float64]:
+    """How many columns bear each label: shape (labels,), in the order in which labels first come."""
+    return sum_by_label(np.ones((1, len(labels))), labels)[0]
+
+
 def on_lattice(scores: ArrayLike, what: str = "scores") -> Lattice:
     """Scores (cells, draws) in whole units.
 

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.select.bootstrap import resample_counts
+from chunklab_core.select.bootstrap import counts_of_kinds, resample_counts
 from chunklab_core.select.lattice import Lattice, on_lattice
+
+_DRAWS_A_KIND = 4  # drawing how often a kind comes takes as long as drawing so many single questions
 
 
 def probability_best(scores: ArrayLike, resamples: int = 100_000, seed: int = 0) -> NDArray[np.float64]:
@@ -37,8 +39,19 @@ def probability_best(scores: ArrayLike, resamples: int = 100_000, seed: int = 0)
 def win_shares(lattice: Lattice, resamples: int, seed: int) -> NDArray[np.float64]:
     """`probability_best` of scores that are whole numbers already. Shape (cells,)."""
     distinct, cell_of, sizes = np.unique(lattice.values, axis=0, return_inverse=True, return_counts=True)
-    totals = (counts @ distinct.T for counts in resample_counts(distinct.shape[1], resamples, seed))
+    kinds, times = _kinds(distinct)
+    if resamples >= 1 and len(times) * _DRAWS_A_KIND < distinct.shape[1]:
+        totals = iter([counts_of_kinds(times, resamples, seed) @ kinds.T])
+    else:
+        totals = (counts @ distinct.T for counts in resample_counts(distinct.shape[1], resamples, seed))
     return shares_of_wins(totals, sizes, lattice.slack)[cell_of.ravel()]
+
+
+def _kinds(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The columns that differ, in the order in which they first come, and how often each is there."""
+    kinds, first, times = np.unique(values, axis=1, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return kinds[:, order], times[order]
 
 
 def shares_of_wins(totals: Iterator[NDArray[np.float64]], sizes: NDArray[np.intp], slack: float) -> NDArray[np.float64]:
@@ -52,8 +65,8 @@ def shares_of_wins(totals: Iterator[NDArray[np.float64]], sizes: NDArray[np.intp
     wins = np.zeros((int(sizes.sum()) + 1, len(sizes)))  # by the number of cells that share the win
     for block in totals:
         on_top = block >= block.max(axis=1, keepdims=True) - slack
-        winners = on_top @ sizes
-        for n_winners in np.unique(winners):
+        winners = (on_top @ sizes.astype(np.float64)).astype(np.intp)
+        for n_winners in np.flatnonzero(np.bincount(winners)):
             wins[n_winners] += on_top[winners == n_winners].sum(axis=0)
     n_resamples = sum(float(row @ sizes) / n for n, row in enumerate(wins) if n)
     return (wins[1:] / np.arange(1, len(wins))[:, None]).sum(axis=0) / round(n_resamples)

@@ -6,21 +6,22 @@ The gap seen today is the gap of a leader, so it is too large, and a forecast th
 
 from __future__ import annotations
 
-from math import sqrt
-from statistics import NormalDist
-
 import numpy as np
 from numpy.typing import NDArray
+
+from chunklab_core.select.lead_needed import lead_needed
 
 BAR = 0.90
 CHANCE = 0.80
 MOST_QUESTIONS = 10_000
 _GAP_VARIANCE = 2 * 0.1**2  # of the gap of two cells whose true recalls lie 0.1 around a common mean
-_NORMAL = NormalDist()
+_COMPUTED = 60
 
 
 def questions_needed(differences: NDArray[np.float64], at_least: int = 1) -> int | None:
-    """Scored questions, today's included, with an 80 % chance that one of two cells reaches a 0.90 share of resamples.
+    """Scored questions, today's included, with an 80 % chance that one of two cells is told from the other.
+
+    That is when its share is 0.90 with luck discounted; its share of resamples is higher then.
 
     The gap is shrunk towards 0 as today's noise demands and stays uncertain; today's questions are kept and the new
     ones are drawn from what is believed of the gap.
@@ -42,17 +43,28 @@ def questions_needed(differences: NDArray[np.float64], at_least: int = 1) -> int
     first = max(n + 1, at_least)
     if variance == 0:
         return first if gap else None
-    return next(
-        (total for total in range(first, MOST_QUESTIONS + 1) if chance(gap, variance, n, total) >= CHANCE), None
-    )
+    totals = np.arange(first, MOST_QUESTIONS + 1)
+    enough = np.flatnonzero(chance(gap, variance, n, totals) >= CHANCE)
+    return int(totals[enough[0]]) if len(enough) else None
 
 
-def chance(gap: float, variance: float, n: int, total: int) -> float:
-    """Chance that after `total` questions, of which `n` are known, one of the two cells reaches the bar."""
+def chance(gap: float, variance: float, n: int, totals: NDArray[np.int_]) -> NDArray[np.float64]:
+    """Chance that after so many questions, of which `n` are known, one of the two cells reaches the bar."""
+    from scipy.special import ndtr
+
     kept = _GAP_VARIANCE / (_GAP_VARIANCE + variance / n)
     belief_variance = kept * variance / n
-    new = total - n
-    middle = (n * gap + new * kept * gap) / total
-    spread = new / total * sqrt(belief_variance + variance / new)
-    bar = _NORMAL.inv_cdf(BAR) * sqrt(variance / total)
-    return 1 - _NORMAL.cdf((bar - middle) / spread) + _NORMAL.cdf((-bar - middle) / spread)
+    new = totals - n
+    middle = (n * gap + new * kept * gap) / totals
+    spread = new / totals * np.sqrt(belief_variance + variance / new)
+    bar = _bars(variance, totals)
+    return 1 - ndtr((bar - middle) / spread) + ndtr((-bar - middle) / spread)
+
+
+def _bars(variance: float, totals: NDArray[np.int_]) -> NDArray[np.float64]:
+    """The lead that decides after so many questions, in between a few for which it is computed."""
+    if totals.size == 0:
+        return np.zeros(0)
+    some = np.geomspace(totals[0], totals[-1], _COMPUTED)
+    leads = lead_needed(variance / some, BAR) / np.sqrt(variance / some)
+    return np.interp(np.log(totals), np.log(some), leads) * np.sqrt(variance / totals)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import Status
+from chunklab_core.records import SpeaksOf, Status
 from chunklab_core.select.field import Field
 from chunklab_core.select.questions_needed import MOST_QUESTIONS
 from chunklab_core.select.rule_out import tail_bar
@@ -22,23 +22,32 @@ FEW_QUESTIONS = 15
 class Evidence:
     """What the verdict rests on, shares being those of the leading entrant.
 
-    `by_document` and `on_balance` are None where they do not apply; `on_balance_best` is the cell that most often
-    comes out on top once the context is paid for; `out` says which entrants are ruled out.
+    `by_document` and `on_balance` are None where they do not apply; `on_balance_best` is the cell that most often comes
+    out on top once the context is paid for; `leader_recall` is its recall discounted for its having been picked; `out`
+    says which entrants are ruled out.
     """
 
     field: Field
     n_questions: int
     share: float
+    shrunk: float
     by_document: float | None
     on_balance: float | None
     on_balance_best: int | None
+    leader_recall: float
     out: NDArray[np.bool_]  # (entrants,)
     needed: int | None
 
     @property
     def shares(self) -> tuple[float, ...]:
         """All shares that apply."""
-        return tuple(share for share in (self.share, self.by_document, self.on_balance) if share is not None)
+        every = (self.share, self.shrunk, self.by_document, self.on_balance)
+        return tuple(share for share in every if share is not None)
+
+    @property
+    def speaks_of(self) -> SpeaksOf:
+        """Of new documents only where documents were resampled, too."""
+        return "new questions on these documents" if self.by_document is None else "new documents"
 
     @property
     def at_bar(self) -> bool:
@@ -55,7 +64,7 @@ def sentences(status: Status, evidence: Evidence, names: Sequence[str]) -> tuple
         parts = [f"All {len(entrants[0])} cells score the same on every question: {_list(entrants[0], names)}."]
     else:
         parts = [_on_top(evidence, names), *_shortfalls(evidence, names), *_field(evidence, names)]
-        parts += _needed(evidence, names)
+        parts += [*_needed(evidence, names), _luck(evidence), _reach(evidence)]
     if evidence.n_questions < FEW_QUESTIONS:
         parts.append(
             f"There are fewer than {FEW_QUESTIONS} scored questions ({evidence.n_questions}), "
@@ -73,6 +82,11 @@ def _on_top(evidence: Evidence, names: Sequence[str]) -> str:
 
 def _shortfalls(evidence: Evidence, names: Sequence[str]) -> list[str]:
     leader, parts = names[evidence.field.entrants[0][0]], []
+    if evidence.shrunk < BAR <= evidence.share:
+        parts.append(
+            f"With the luck of the leader discounted it is {_percent(evidence.shrunk)} (needed: 90 %): between equals, "
+            "a lead like this one is common."
+        )
     if evidence.by_document is not None and evidence.by_document < BAR:
         parts.append(
             f"With documents resampled in place of questions it is {_percent(evidence.by_document)}: "
@@ -109,7 +123,7 @@ def _field(evidence: Evidence, names: Sequence[str]) -> list[str]:
 
 
 def _needed(evidence: Evidence, names: Sequence[str]) -> list[str]:
-    settled = evidence.share >= BAR and evidence.n_questions >= FEW_QUESTIONS
+    settled = min(evidence.share, evidence.shrunk) >= BAR and evidence.n_questions >= FEW_QUESTIONS
     if settled or evidence.n_questions < 2:  # one question tells nothing of the spread
         return []
     first, second = (names[members[0]] for members in evidence.field.entrants[:2])
@@ -118,6 +132,18 @@ def _needed(evidence: Evidence, names: Sequence[str]) -> list[str]:
             f"No realistic number of questions (up to {MOST_QUESTIONS:,}) would settle {first!r} against {second!r}."
         ]
     return [f"About {evidence.needed:,} scored questions have an 80 % chance to settle {first!r} against {second!r}."]
+
+
+def _luck(evidence: Evidence) -> str:
+    cells = evidence.field.cells
+    seen = float(cells.values[evidence.field.entrants[0][0]].mean() / cells.unit)
+    return f"Discounted for having been picked, the leader's recall is {evidence.leader_recall:.3f}, not {seen:.3f}."
+
+
+def _reach(evidence: Evidence) -> str:
+    if evidence.by_document is None:
+        return "This speaks of new questions on these documents, not of other documents."
+    return "This speaks of new documents like these, too."
 
 
 def _name(members: Sequence[int], names: Sequence[str]) -> str:

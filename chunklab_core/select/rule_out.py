@@ -24,18 +24,19 @@ def tail_bar(n_entrants: int) -> float:
     return min(0.025, 0.10 / max(n_entrants - 1, 1))
 
 
-def ruled_out(shares: NDArray[np.float64], tails: NDArray[np.float64]) -> NDArray[np.bool_]:
+def ruled_out(shares: NDArray[np.float64], tails: NDArray[np.float64], bar: float | None = None) -> NDArray[np.bool_]:
     """Entrants outside of the fewest whose shares add up to 95 %, that are also hardly ever as good as the leader.
 
     Args:
         shares: shape (entrants,), the chance of each of being best; the leader stands first.
         tails: the same shape, in which share of resamples each scores at least as well as the leader.
+        bar: what counts as hardly ever; by default `tail_bar`.
     """
     order = np.argsort(-shares, kind="stable")
     n_credible = int(np.searchsorted(np.cumsum(shares[order]), CREDIBLE - _ROUNDING)) + 1
     outside = np.ones(len(shares), dtype=np.bool_)
     outside[order[:n_credible]] = False
-    out = outside & (tails < tail_bar(len(shares)))
+    out = outside & (tails < (tail_bar(len(shares)) if bar is None else bar))
     out[0] = False
     return out
 

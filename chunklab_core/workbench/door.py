@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker, takes_embedder
 from chunklab_core.config import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
 from chunklab_core.errors import ConfigError, did_you_mean
-from chunklab_core.fingerprint import digest, digest_file
+from chunklab_core.fingerprint import digest
 from chunklab_core.models import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import is_supported
 from chunklab_core.parse.folder import list_documents
-from chunklab_core.plugins import is_plugin, plugin_file
+from chunklab_core.plugins import is_plugin, plugin_digest
 from chunklab_core.questions import load_questions
 from chunklab_core.records import Question, SkippedFile
 from chunklab_core.store import Ref, Store, pack_json
@@ -92,7 +92,8 @@ def _only_gold(question: Question) -> dict[str, Any]:
 def _strategy(strategy: Strategy) -> dict[str, Any]:
     """A strategy as the chunk stage takes it, built once here so that what it refuses is refused before any work."""
     defaults = {} if is_plugin(strategy.target) else default_params(strategy.target)
-    params: dict[str, Any] = {**defaults, **dict(strategy.params)}
+    typed = {key: value for key, value in strategy.params if not _says_default(value, defaults.get(key))}
+    params: dict[str, Any] = {**defaults, **typed}
     _refuse_taken(strategy)
     card = _strategy_model(strategy.target, params)
     chunker = make_chunker(strategy.target, embed=_no_vectors, **params)
@@ -100,7 +101,7 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
         "strategy": {
             "name": strategy.target.rpartition(":")[2],
             "params": {key: value for key, value in params.items() if key != "model"} if card else params,
-            "plugin": _plugin_digest(strategy.target),
+            "plugin": plugin_digest(strategy.target) if is_plugin(strategy.target) else None,
             "model": {**_identity(card), "prompt": card.passage_prompt} if card else None,
         },
         "target": strategy.target,
@@ -113,6 +114,11 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
         "heading_path": bears_path(chunker),
         "shown": {**defaults, **strategy.shown_params()},
     }
+
+
+def _says_default(value: object, default: object) -> bool:
+    """Whether a parameter was typed as what it is anyway; 95 and 95.0 are one number, true and 1 are not."""
+    return isinstance(value, bool) == isinstance(default, bool) and value == default
 
 
 def _refuse_taken(strategy: Strategy) -> None:
@@ -134,11 +140,6 @@ def _strategy_model(target: str, params: Mapping[str, Any]) -> ModelCard | None:
 def _no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     """Stands in for an embedder while a strategy's parameters are checked."""
     return np.zeros((len(texts), 1), dtype=np.float32)
-
-
-def _plugin_digest(target: str) -> str | None:
-    file = plugin_file(target) if is_plugin(target) else None
-    return digest_file(file) if file else None
 
 
 def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:

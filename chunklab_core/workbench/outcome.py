@@ -20,6 +20,7 @@ from chunklab_core.records import (
     Cell,
     CellAtK,
     CellQuestion,
+    CellShares,
     CellVerdict,
     ChunkEntry,
     DocumentEntry,
@@ -104,13 +105,18 @@ class _Results:
         self.unreadable: list[dict[str, str]] = self._read(self._parsed)["skipped"]
 
     def cells(self) -> tuple[Cell, ...]:
-        """All cells: by the ranking metric, best first, those that are ruled out after those in play."""
+        """All cells: by the ranking metric, best first, those that are ruled out after those in play.
+
+        Under `balanced`, cells in play are priced among themselves, so that a tiny, bad cell cannot reorder them.
+        """
         made = [self._cell(index, strategy, retriever) for index, (strategy, retriever) in enumerate(self._pairs())]
         ruled_out = set(self._select["verdict"]["ruled_out"])
         metric = self._run["settings"]["eval"]["ranking_metric"]
 
         def place(index: int) -> tuple[bool, float, int]:
             value = getattr(made[index], metric)
+            if metric == "balanced" and index not in ruled_out:
+                value = made[index].balanced_in_play
             return index in ruled_out, -value if value is not None else float("inf"), index
 
         return tuple(made[index] for index in sorted(range(len(made)), key=place))
@@ -119,15 +125,29 @@ class _Results:
         """The verdict in the names of the cells."""
         names = [cell_name(strategy["label"], retriever) for strategy, retriever in self._pairs()]
         said = self._select["verdict"]
-        p_best = dict(zip(names, said["p_best"], strict=True))
+
+        def named(shares: Sequence[float]) -> CellShares:
+            by_name = dict(zip(names, shares, strict=True))
+            return tuple((cell.cell, by_name[cell.cell]) for cell in cells)
+
         return CellVerdict(
             status=said["status"],
             leader=names[said["leader"]],
-            p_best=tuple((cell.cell, p_best[cell.cell]) for cell in cells),
+            p_best=named(said["p_best"]),
             in_play=tuple(names[index] for index in said["in_play"]),
             ruled_out=tuple(names[index] for index in said["ruled_out"]),
             questions_needed=said["questions_needed"],
             reasons=tuple(reason.format(*names) for reason in said["reasons"]),
+            at_bar=said["at_bar"],
+            p_best_shrunk=named(said["p_best_shrunk"]),
+            p_best_by_document=named(said["p_best_by_document"]) if said["p_best_by_document"] else None,
+            p_best_balanced=named(said["p_best_balanced"]) if said["p_best_balanced"] else None,
+            leader_share=said["leader_share"],
+            leader_recall_shrunk=said["leader_recall_shrunk"],
+            cheapest_in_play=names[said["cheapest_in_play"]],
+            cheapest_difference=said["cheapest_difference"],
+            cheapest_ci95=tuple(said["cheapest_ci95"]),
+            speaks_of=said["speaks_of"],
         )
 
     def chunks(self, label: str) -> tuple[ChunkEntry, ...]:

@@ -95,6 +95,28 @@ def test_a_change_of_code_changes_the_keys_of_what_uses_it(
     assert {name for name in before if before[name] != after[name]} == changed
 
 
+@pytest.mark.parametrize(
+    ("written", "old", "new"),
+    [
+        ("LIMIT, OTHER = 3, 4", "3, 4", "2, 4"),
+        ("(LIMIT, *OTHER) = [3, 4]", "[3, 4]", "[2, 4]"),
+        ("LIMIT: int = 3", "= 3", "= 2"),
+        ("LIMIT = 3\nLIMIT = LIMIT + 1", "= 3", "= 2"),
+        ("LIMIT = 3\nLIMIT += 1", "+= 1", "+= 2"),
+        ("if True:\n    LIMIT = 3", "= 3", "= 2"),
+        ("try:\n    LIMIT = 2\nexcept ValueError:\n    LIMIT = 3", "= 3", "= 4"),
+        ("for LIMIT in (1, 3):\n    pass", "(1, 3)", "(1, 2)"),
+        ("if True:\n    def _limited(text):\n        return text[:3]", ":3", ":2"),
+    ],
+)
+def test_a_name_counts_however_it_is_bound(core: Core, written: str, old: str, new: str) -> None:
+    core.edit("pipeline", "LIMIT = 3", written)
+    before = core.keys()
+    core.edit("pipeline", old, new)
+
+    assert {name for name, key in core.keys().items() if key != before[name]} == {"cut"}
+
+
 def test_a_table_of_all_stages_does_not_tie_their_keys_together(core: Core) -> None:
     core.edit("pipeline", "LIMIT = 3", "TABLE = {'cut': lambda: cut, 'count': lambda: count}\nLIMIT = 3")
     core.edit("pipeline", "def _limited(text):\n", "def _limited(text):\n    TABLE\n")

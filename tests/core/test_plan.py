@@ -251,10 +251,7 @@ CHANGES: dict[str, tuple[Change, dict[str, list[str]]]] = {
         typed("retrieval", "compare", ["dense", "bm25"]),
         {"select all cells": ["score fixed/hybrid left out", "score halves/hybrid left out"]},
     ),
-    "fuzzy_threshold": (
-        typed("eval", "fuzzy_threshold", 0.8),
-        {"match fixed": ["fuzzy_threshold 0.9 -> 0.8"], "score fixed/dense": ["follows match fixed"]},
-    ),
+    "fuzzy_threshold": (typed("eval", "fuzzy_threshold", 0.8), {"locate gold": ["fuzzy_threshold 0.9 -> 0.8"]}),
     "min_floor_tokens": (typed("eval", "min_floor_tokens", 9), {"health fixed": ["min_floor_tokens 200 -> 9"]}),
     "ranking_metric": (
         typed("eval", "ranking_metric", "recall_at_k"),
@@ -354,7 +351,7 @@ def test_a_lost_result_is_named_and_so_is_one_whose_bytes_changed(world: World) 
     _, work = world.prepared()
     parse, select = (next(one for one in work if one.stage == stage) for stage in ("parse", "select"))
     world.store.discard(select.ref)
-    path = world.store._path(parse.ref)
+    path = world.store.path_of(parse.ref)
     path.write_bytes(path.read_bytes()[:-1])
 
     assert world.reasons() == {"parse documents": [LOST], "select all cells": [LOST]}

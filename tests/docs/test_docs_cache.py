@@ -156,3 +156,13 @@ def test_the_plan_is_what_the_page_shows(
     assert command[:3] == ["python", "-m", "flows.evaluate"]
     assert cli.run([*command[3:], "--cache-dir", str(tmp_path)]) == 0
     assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "8 of 17 results to run"))
+
+
+def test_the_commands_of_the_page_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    commands = re.findall(r"`chunklab (cache [^`]*)`", PAGE.read_text(encoding="utf-8"))
+    assert {line.split()[1] for line in commands} == {"info", "verify", "prune", "clear"}
+    for line in commands:
+        with pytest.raises(SystemExit) as ended:
+            cli.console_script([*line.split(), "--cache-dir", str(tmp_path)])
+        assert ended.value.code == 0, line
+    assert capsys.readouterr().err == ""

@@ -231,7 +231,7 @@ def test_damaged_results_are_made_anew_with_the_same_figures(first: tuple[World,
 
 
 def test_a_damaged_shelf_of_items_is_made_anew_where_it_is_needed(world: World, tmp_path: Path) -> None:
-    assert damage((world.cache / "items").rglob("*.sqlite"), overwrite_start, halve, delete, empty) == 4
+    assert damage((world.cache / "items").rglob("*.sqlite"), overwrite_start, halve, delete) == 4
 
     again = world.run("--set", "retrieval.bm25.k1=2.0")
 

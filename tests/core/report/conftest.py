@@ -120,6 +120,13 @@ def report() -> Report:
             ruled_out=("structure/bm25",),
             questions_needed=40,
             reasons=("Only 2 questions are scored.",),
+            p_best_shrunk=(("fixed/dense", 0.6), ("fixed/bm25", 0.4), ("structure/bm25", 0.0)),
+            p_best_balanced=(("fixed/dense", 0.5), ("fixed/bm25", 0.5), ("structure/bm25", 0.0)),
+            leader_share=0.625,
+            leader_recall_shrunk=0.75,
+            cheapest_in_play="fixed/bm25",
+            cheapest_difference=-0.5,
+            cheapest_ci95=(-1.0, 0.25),
         ),
         warnings=(Warning("few_questions", "warning", "Fewer than 15 questions are scored.", "questions"),),
         chunks=(

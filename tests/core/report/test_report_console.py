@@ -37,7 +37,7 @@ def test_every_cell_shows_all_its_figures(report: Report) -> None:
         "0.500",
         "300",
         "0.100",
-        "0.450",
+        "0.400",  # balanced_in_play
         "0.375",
     ]
 
@@ -55,7 +55,10 @@ def test_the_verdict_begins_with_its_status_and_gives_its_reasons(report: Report
 
     assert "\nUndecided: fixed/dense leads, not by enough to name it." in text
     assert "Only 2 questions are scored." in text
-    assert "Cheapest in play: fixed/bm25, 300 tokens a question." in text
+    assert (
+        "Cheapest in play: fixed/bm25, 300 tokens a question; recall -0.500 against the leader "
+        "(95 % CI -1.000 to +0.250)."
+    ) in " ".join(text.split())
     assert "Warning: Fewer than 15 questions are scored." in text
     assert "Reused 40 of 40 stage results: parse 5/5, chunk 5/5" in text
     assert "Taken over" not in text
@@ -127,6 +130,7 @@ def test_text_from_others_is_shown_and_never_obeyed(report: Report) -> None:
         report.verdict,
         leader=evil,
         in_play=(evil, "fixed/bm25"),
+        cheapest_in_play=evil,
         p_best=((evil, 1.0),),
         reasons=(f"{evil}\nsecond line",),
     )

@@ -110,7 +110,10 @@ def test_what_is_undefined_is_null_with_its_reason_beside_it(report: Report) -> 
     assert mapping["health"][0]["undefined"] == {"tables_intact": "the documents hold no table"}
     assert set(mapping["health"][1]["undefined"]) == {"median_tokens", "pct_tiny", "pct_oversized", "boundary"}
     undecided = replace(report, verdict=replace(report.verdict, questions_needed=None))
-    assert report_to_mapping(undecided)["verdict"]["undefined"] == {"questions_needed": "no realistic number"}
+    assert report_to_mapping(undecided)["verdict"]["undefined"] == {
+        "p_best_by_document": "fewer than 10 documents are known to hold answers",
+        "questions_needed": "no realistic number",
+    }
 
 
 def test_what_was_made_stands_with_its_reasons_and_what_nobody_counted_is_left_out(report: Report) -> None:

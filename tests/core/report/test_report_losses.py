@@ -33,7 +33,7 @@ def test_the_largest_part_comes_first_with_its_questions_and_the_next_step(repor
 
     assert list(lines_of_loss(losing(report, lost, below_k=0.25, truncated=0.375))) == [
         "Lost by fixed/dense, 0.625 of the recall:",
-        "0.375 truncated, 2 questions (a, d): stands past the 256 tokens that all-MiniLM-L6-v2 reads: make shorter "
+        "0.375 truncated, 2 questions (a, d): stands past the 256 tokens that all-MiniLM-L6-v2 reads: use shorter "
         "chunks, or add the keyword search (hybrid).",
         "0.250 below_k, 1 question (c): a candidate below rank 2: raise retrieval.top_k, or rerank the candidates.",
     ]

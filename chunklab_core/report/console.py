@@ -19,6 +19,7 @@ from rich.text import Text
 
 from chunklab_core.records import Cell, CellVerdict, Health, MadeEntry, Report
 from chunklab_core.report.console_survey import survey_lines
+from chunklab_core.report.losses import lines_of_loss
 
 _PIPED_WIDTH = 100
 _GAP = 2
@@ -67,6 +68,7 @@ def _parts(report: Report, where: Path | None, width: int) -> Iterator[Renderabl
     yield _health(report.health, width)
     yield Text()
     yield from _verdict(report)
+    yield from (Text(as_data(line)) for line in lines_of_loss(report))
     yield from (Text(as_data(line)) for line in survey_lines(report))
     yield from _warnings(report)
     yield _reuse(report)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +16,9 @@ from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import (
+    Ceiling,
     Cell,
+    CellAtK,
     CellQuestion,
     CellShares,
     CellVerdict,
@@ -24,7 +27,6 @@ from chunklab_core.records import (
     FuzzyFind,
     Health,
     MadeEntry,
-    MetricsAtK,
     ModelEntry,
     Provenance,
     QuestionScore,
@@ -201,9 +203,10 @@ class _Results:
         label, name = strategy["label"], cell_name(strategy["label"], retriever)
         scored = self._read(self._refs["score", name])
         table = self._tables[label]
-        sweep = [mean_scores([_question_score(each) for each in at["questions"]], at["k"]) for at in scored["by_k"]]
+        ceilings = self._read(self._refs["ceiling", label])["by_k"]
+        sweep = [_cell_at_k(at, each["ceiling"]) for at, each in zip(scored["by_k"], ceilings, strict=True)]
         judged = [_question_score(each) for each in scored["by_k"][0]["questions"]]
-        means = {field: getattr(sweep[0], field) for field in MetricsAtK.__slots__ if field != "k"}
+        lost = {each["question_id"]: tuple(each["parts"]) for each in scored["by_k"][0]["loss"]["questions"]}
         wilson = self._select["ci95_wilson"][index]
         return Cell(
             cell=name,
@@ -212,20 +215,26 @@ class _Results:
             retriever=retriever,
             model=None if retriever == "bm25" else self._run["model"]["model_place"]["name"],
             reranker=None,
-            **means,
+            **{each.name: getattr(sweep[0], each.name) for each in fields(CellAtK)},
             balanced=self._select["balanced"][index],
             balanced_in_play=self._select["balanced_in_play"][index],
             ci95=tuple(self._select["ci95"][index]),
             ci95_wilson=tuple(wilson) if wilson else None,
             by_k=tuple(sweep[1:]),
             per_question=tuple(
-                CellQuestion(score, _retrieved(table, rows))
+                CellQuestion(score, lost.get(score.question_id, (None,) * len(score.found)), _retrieved(table, rows))
                 for score, rows in zip(judged, scored["retrieved"], strict=True)
             ),
         )
 
     def _read(self, ref: Ref) -> Any:
         return unpack_json(self._store.read(ref))
+
+
+def _cell_at_k(scored: Mapping[str, Any], ceiling: Mapping[str, float]) -> CellAtK:
+    means = mean_scores([_question_score(each) for each in scored["questions"]], scored["k"])
+    loss = tuple((part, share) for part, share in scored["loss"]["shares"])
+    return CellAtK(**asdict(means), ceiling=Ceiling(**ceiling), loss=loss)
 
 
 def _question_score(stored: Mapping[str, Any]) -> QuestionScore:

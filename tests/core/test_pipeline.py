@@ -251,6 +251,7 @@ def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
         "retrieve": 1,
         "locate": 1,
         "match": 1,
+        "ceiling": 1,
         "score": 1,
         "select": 1,
         "survey": 1,

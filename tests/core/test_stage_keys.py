@@ -13,6 +13,7 @@ READS = {  # rooms whose code may shape the result of a stage, besides the shelf
     "retrieve": {"embed", "index", "retrieve"},
     "locate": {"parse", "score"},
     "match": {"parse", "chunk", "score"},
+    "ceiling": {"score"},
     "score": {"parse", "chunk", "score"},
     "select": {"parse", "score", "select"},
     "survey": {"select"},

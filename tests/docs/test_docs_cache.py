@@ -157,7 +157,7 @@ def test_the_plan_is_what_the_page_shows(
 
     assert command[:3] == ["python", "-m", "flows.evaluate"]
     assert cli.run([*command[3:], "--cache-dir", str(tmp_path)]) == 0
-    assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "8 of 16 results to run"))
+    assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "9 of 18 results to run"))
 
 
 def test_the_commands_of_the_page_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

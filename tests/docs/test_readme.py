@@ -68,6 +68,7 @@ def test_the_shown_verdict_agrees_with_the_shown_table(shown: list[str]) -> None
     [
         r"'\S+' comes out on top in [\d.]+ % of resamples of your questions \(needed: 90 %\)\.",
         r"Cheapest in play: \S+, [\d,]+ tokens a question[.;]",
+        r"Lost by \S+, 0\.\d{3} of the recall:",
     ],
 )
 def test_the_shown_verdict_has_the_sentences_of_a_run(sentence: str, shown: list[str], printed: list[str]) -> None:

@@ -8,7 +8,9 @@ from chunklab_core.records import (
     AxisEffects,
     AxisLevel,
     Breakdown,
+    Ceiling,
     Cell,
+    CellAtK,
     CellQuestion,
     CellVerdict,
     ChunkEntry,
@@ -18,7 +20,7 @@ from chunklab_core.records import (
     Health,
     LambdaPlace,
     LambdaRange,
-    MetricsAtK,
+    LossPart,
     ModelEntry,
     ParetoFront,
     PartRecall,
@@ -41,11 +43,25 @@ from chunklab_core.records import (
 STAGES = ("parse", "chunk", "health", "embed", "index", "retrieve", "score", "select")
 
 
+PARTS: tuple[LossPart, ...] = ("parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k")
+
+
+def loss_of(share: float) -> tuple[tuple[LossPart, float], ...]:
+    """All of it lost by the cut."""
+    return tuple((part, share if part == "cut" else 0.0) for part in PARTS)
+
+
+def at_k(k: int, recall: float) -> CellAtK:
+    means = (recall, 1.0, 1.0, 0.1, 600.0, 0.05, 0.9, 0.8, recall, 0.1, 0.1)
+    return CellAtK(k, *means, Ceiling(1.0, 0.5, 0.25), loss_of(1 - recall))
+
+
 def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: float | None = 0.4) -> Cell:
     """A cell with two questions: at this mean recall, with 300 tokens an answer."""
     questions = tuple(
         CellQuestion(
-            QuestionScore(name, recall, 1.0, 1.0, 0.5, 300, 0.1, 1, (True,), fuzzy),
+            QuestionScore(name, recall, 1.0, 1.0, 0.5, 300, 0.1, 0.9, 0.8, recall, 0.2, 0.2, 1, (True,), fuzzy),
+            (None if recall == 1 else "cut",),
             (Retrieved("fees.md#000000", 1, 0.75), Retrieved("fees.md#000001", 2, 0.5)),
         )
         for name, fuzzy in (("refund", ()), ("cash", (FuzzyFind(0, "fees.md#000000", "four", "five"),)))
@@ -57,17 +73,25 @@ def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: floa
         retriever=retriever,
         model=None if retriever == "bm25" else "all-MiniLM-L6-v2",
         reranker=None,
+        k=2,
         recall_at_k=recall,
         hit_rate_at_k=1.0,
         mrr=1.0,
         precision_at_k=0.5,
         retrieved_tokens_at_k=300.0,
         context_efficiency=0.1,
+        ndcg_at_k=0.9,
+        map_at_k=0.8,
+        token_recall=recall,
+        token_precision=0.2,
+        token_iou=0.2,
+        ceiling=Ceiling(1.0, 0.5, 0.25),
+        loss=loss_of(1 - recall),
         balanced=recall - 0.05,
         balanced_in_play=balanced_in_play,
         ci95=(0.0, 1.0),
         ci95_wilson=(0.1, 0.9) if recall == 1.0 else None,
-        by_k=(MetricsAtK(10, 1.0, 1.0, 1.0, 0.1, 600.0, 0.05), MetricsAtK(3, recall, 1.0, 1.0, 0.4, 450.0, 0.1)),
+        by_k=(at_k(10, 1.0), at_k(3, recall)),
         per_question=questions,
     )
 

@@ -205,7 +205,7 @@ def test_gold_that_stands_nowhere_belongs_to_no_document(world: World) -> None:
         (lambda world: world.questions[0].update(reviewed=True), set()),
         (lambda world: setattr(world, "labels", ("a", "b")), set()),
         (lambda world: world.questions[0].update(documents=["apples.txt"]),
-         {"locate", "match", "score", "select", "survey"}),
+         {"locate", "match", "ceiling", "score", "select", "survey"}),
     ],
 )  # fmt: skip
 def test_what_is_edited_changes_the_keys_of_those_who_read_it(

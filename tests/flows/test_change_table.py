@@ -54,7 +54,8 @@ def answers(*retrievers: str) -> set[str]:
 
 DOCUMENTS = ALL - ASKED  # a document: everything but the questions' vectors
 QUERIES = ASKED | answers(*RETRIEVERS)
-GOLD = LOCATE | of_strategies("match", labels=LABELS) | scores(*RETRIEVERS)  # what counts as an answer
+CEILING = of_strategies("ceiling", labels=LABELS)
+GOLD = LOCATE | of_strategies("match", labels=LABELS) | CEILING | scores(*RETRIEVERS)  # what counts as an answer
 MATCHING = GOLD  # what is taken for found
 PASSAGES = of_strategies("embed", "health", labels=LABELS) | cells("index", ["dense"], LABELS)
 PASSAGES |= answers("dense", "hybrid")
@@ -240,7 +241,7 @@ TABLE: dict[str, tuple[Change, set[str]]] = {
     "retrieval.mode": (only_retrievers("dense", None), SELECT),
     "retrieval.mode without a model": (only_retrievers("bm25", None), HEALTH | SELECT),
     "retrieval.compare": (only_retrievers(None, ["bm25", "dense"]), SELECT),
-    "retrieval.top_k": (setting("retrieval.top_k", [2, 1]), scores(*RETRIEVERS)),
+    "retrieval.top_k": (setting("retrieval.top_k", [2, 1]), CEILING | scores(*RETRIEVERS)),
     "retrieval.candidates": (setting("retrieval.candidates", 8), answers(*RETRIEVERS)),
     "retrieval.rrf_k": (setting("retrieval.rrf_k", 5), answers("hybrid")),
     "retrieval.bm25.k1": (setting("retrieval.bm25.k1", 2.0), answers("bm25", "hybrid")),

@@ -16,6 +16,7 @@ from chunklab_core.select.rule_out import tail_bar
 BAR = 0.90
 AT_BAR = 0.005
 FEW_QUESTIONS = 15
+_DEARER = 1.05  # times the tokens of another cell: less is told as 1.0 times
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Evidence:
     leader_recall: float
     out: NDArray[np.bool_]  # (entrants,)
     needed: int | None
+
+    @property
+    def n_scored(self) -> int:
+        """All scored questions, those that move together counted one by one."""
+        return self.field.cells.values.shape[1]
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -66,8 +72,9 @@ def sentences(status: Status, evidence: Evidence, names: Sequence[str]) -> tuple
         parts = [_on_top(evidence, names), *_shortfalls(evidence, names), *_field(evidence, names)]
         parts += [*_needed(evidence, names), _luck(evidence), _reach(evidence)]
     if evidence.n_questions < FEW_QUESTIONS:
+        once = "" if evidence.n_questions == evidence.n_scored else "; near-duplicates count once"
         parts.append(
-            f"There are fewer than {FEW_QUESTIONS} scored questions ({evidence.n_questions}), "
+            f"There are fewer than {FEW_QUESTIONS} scored questions ({evidence.n_questions}{once}), "
             "too few to name a winner, whatever the shares say."
         )
     if len(entrants) > 1 and evidence.at_bar:
@@ -88,10 +95,8 @@ def _shortfalls(evidence: Evidence, names: Sequence[str]) -> list[str]:
             "a lead like this one is common."
         )
     if evidence.by_document is not None and evidence.by_document < BAR:
-        parts.append(
-            f"With documents resampled in place of questions it is {_percent(evidence.by_document)}: "
-            f"the lead of {leader!r} rests on few documents."
-        )
+        why = f": the lead of {leader!r} rests on few documents" if evidence.share >= BAR else " (needed: 90 %)"
+        parts.append(f"With documents resampled in place of questions it is {_percent(evidence.by_document)}{why}.")
     if evidence.on_balance is not None and evidence.on_balance < BAR:
         parts.append(
             f"With the context paid for it is {_percent(evidence.on_balance)} (needed: 90 %){_price(evidence, names)}."
@@ -104,6 +109,8 @@ def _price(evidence: Evidence, names: Sequence[str]) -> str:
     if tokens is None or best is None or best == leader or tokens[best].sum() == 0:
         return ""
     times = tokens[leader].sum() / tokens[best].sum()
+    if times < _DEARER:  # equal cells share the wins of one, and it may then be no price that keeps them from the bar
+        return ""
     return f": {names[leader]!r} retrieves {times:.1f} times the tokens of {names[best]!r}"
 
 

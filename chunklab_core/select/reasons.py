@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from chunklab_core.records import SpeaksOf, Status
 from chunklab_core.select.field import Field
 from chunklab_core.select.questions_needed import MOST_QUESTIONS
-from chunklab_core.select.rule_out import tail_bar
 
 BAR = 0.90
 AT_BAR = 0.005
@@ -25,7 +24,7 @@ class Evidence:
 
     `by_document` and `on_balance` are None where they do not apply; `on_balance_best` is the cell that most often comes
     out on top once the context is paid for; `leader_recall` is its recall discounted for its having been picked; `out`
-    says which entrants are ruled out.
+    says which entrants are ruled out, each of which is as good as the leader in a share of resamples under `tail_bar`.
     """
 
     field: Field
@@ -37,6 +36,7 @@ class Evidence:
     on_balance_best: int | None
     leader_recall: float
     out: NDArray[np.bool_]  # (entrants,)
+    tail_bar: float
     needed: int | None
 
     @property
@@ -124,7 +124,7 @@ def _field(evidence: Evidence, names: Sequence[str]) -> list[str]:
     if gone:
         parts.append(
             f"Ruled out: {_list(gone, names)}; each scores at least as well as {names[entrants[0][0]]!r} "
-            f"in under {_percent(tail_bar(len(entrants)), 2)} of resamples."
+            f"in under {_percent(evidence.tail_bar, 2)} of resamples."
         )
     return parts
 

@@ -15,6 +15,7 @@ from chunklab_core.select.questions_needed import MOST_QUESTIONS
 BAR = 0.90
 AT_BAR = 0.005
 FEW_QUESTIONS = 15
+_LEAST_SHOWN = 0.0005  # of a recall
 _DEARER = 1.05  # times the tokens of another cell: less is told as 1.0 times
 
 
@@ -144,6 +145,8 @@ def _needed(evidence: Evidence, names: Sequence[str]) -> list[str]:
 def _luck(evidence: Evidence) -> str:
     cells = evidence.field.cells
     seen = float(cells.values[evidence.field.entrants[0][0]].mean() / cells.unit)
+    if evidence.leader_recall > seen - _LEAST_SHOWN:  # noise that cells share can speak for the leader, too
+        return f"Its having been picked takes nothing from the leader's recall of {seen:.3f}."
     return f"Discounted for having been picked, the leader's recall is {evidence.leader_recall:.3f}, not {seen:.3f}."
 
 

@@ -130,6 +130,17 @@ def test_a_leader_that_costs_no_more_is_not_said_to_be_dear() -> None:
     assert "times the tokens" not in said(verdict)
 
 
+def test_the_leaders_recall_is_said_to_be_discounted_only_where_it_is() -> None:
+    found = ["1101110011111111", "1101111101111100", "1101110001111100"]  # the others, alike it, drag no lead down
+    alike = select_winner([[float(mark) for mark in row] for row in found])
+
+    assert alike.leader_recall_shrunk is not None
+    assert alike.leader_recall_shrunk > 13 / 16
+    assert "takes nothing from the leader's recall of 0.812" in said(alike)
+    assert "Discounted for having been picked" not in said(alike)
+    assert "Discounted for having been picked" in said(select_winner(CLOSE))
+
+
 def test_a_share_at_the_bar_is_said_to_be_there() -> None:
     # Every question goes to one of the two, so cell 0 wins where 16 or more of 31 draws are among its 19.
     exact = sum(comb(31, wins) * 19**wins * 12 ** (31 - wins) for wins in range(16, 32)) / 31**31

@@ -92,6 +92,14 @@ def candidate_windows(snippet: str, passage: str, max_edits: int) -> list[tuple[
     return windows
 
 
+def may_align(wanted: str, window: str, max_edits: int) -> bool:
+    """Whether enough of the characters stand there in their order: those that no edit touches form a subsequence."""
+    from rapidfuzz.distance import LCSseq
+
+    enough = len(wanted) - max_edits
+    return bool(LCSseq.similarity(wanted, window, score_cutoff=enough) >= enough)
+
+
 def _occurrences(piece: str, passage: str) -> Iterator[int]:
     at = passage.find(piece)
     while at >= 0:

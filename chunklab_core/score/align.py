@@ -13,9 +13,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 _NEVER = 1 << 40
 
 
@@ -60,13 +57,15 @@ def best_place(snippet: Units, passage: Units, max_edits: int) -> tuple[int, int
     Returns:
         Edits, and the range `[start, end)` of the stretch in characters of the passage's text.
     """
-    edits = np.array([column[-1] for column in _columns(snippet, passage)])
-    end = int(edits.argmin())
-    if edits[end] > max_edits:
+    wanted = _wanted(snippet)
+    edits = [_value(column[-1], wanted.parts[-1].length) for column in _columns(wanted, passage)]
+    fewest = min(edits)
+    if fewest > max_edits:
         return None
+    end = edits.index(fewest)
     first = max(0, end - len(snippet.texts) - max_edits)
-    start = first + _start_of(snippet, _cut(passage, first, end))
-    return int(edits[end]), passage.starts[start], passage.starts[end]
+    start = first + _start_of(snippet, wanted, _cut(passage, first, end))
+    return fewest, passage.starts[start], passage.starts[end]
 
 
 def candidate_windows(snippet: str, passage: str, max_edits: int) -> list[tuple[int, int]]:
@@ -122,35 +121,141 @@ def _cut(units: Units, first: int, last: int) -> Units:
     return Units(units.texts[first:last], units.starts[first : last + 1], units.is_figure[first:last])
 
 
-def _columns(snippet: Units, passage: Units) -> Iterator[NDArray[np.int64]]:
-    """After each piece of the passage (and before the first), the fewest edits for every beginning of the snippet."""
-    names = {piece: number for number, piece in enumerate(dict.fromkeys(snippet.pieces()))}
-    numbers = np.array([names[piece] for piece in snippet.pieces()])
-    figures = np.array(snippet.is_figure)
-    dropped = np.concatenate([[0], np.cumsum(np.where(figures, _NEVER, 1))])
-    replace = {True: np.full(len(numbers), _NEVER), False: np.where(figures, _NEVER, 1)}
-    column = dropped
-    yield column
-    for piece in passage.pieces():
-        text, is_figure = piece
-        costs = replace[is_figure]
-        if piece in names:
-            costs = np.where(numbers == names[piece], 0, costs)
-        reached = np.minimum(column[:-1] + costs, column[1:] + len(text))
-        column = np.minimum.accumulate(np.concatenate([[0], reached]) - dropped) + dropped
-        yield column
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of the snippet between two figures, empty where they touch.
+
+    Attributes:
+        length: its characters.
+        full: a bit for each of them, the first one lowest.
+        masks: by character, where it stands.
+    """
+
+    length: int
+    full: int
+    masks: dict[str, int]
 
 
-def _start_of(snippet: Units, passage: Units) -> int:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The snippet as its parts and the figures between them; one figure fewer than parts."""
+
+    parts: tuple[_Part, ...]
+    figures: tuple[str, ...]
+
+
+_State = tuple[int, int, int] | None
+"""The edits for every beginning of a part at one place of the passage: those before its first character, and for each
+character a bit where they grow by one and a bit where they shrink by one; bits behind the part mean nothing. None where
+no alignment gets that far."""
+
+
+def _wanted(snippet: Units) -> _Wanted:
+    stretches: list[list[str]] = [[]]
+    figures = []
+    for text, is_figure in snippet.pieces():
+        if is_figure:
+            figures.append(text)
+            stretches.append([])
+        else:
+            stretches[-1].append(text)
+    return _Wanted(tuple(_part(stretch) for stretch in stretches), tuple(figures))
+
+
+def _part(characters: Sequence[str]) -> _Part:
+    masks: dict[str, int] = {}
+    for at, character in enumerate(characters):
+        masks[character] = masks.get(character, 0) | 1 << at
+    return _Part(len(characters), (1 << len(characters)) - 1, masks)
+
+
+def _columns(wanted: _Wanted, passage: Units) -> Iterator[Sequence[_State]]:
+    """After each piece of the passage (and before the first), the fewest edits for every beginning of the snippet.
+
+    Source: Myers, A fast bit-vector algorithm for approximate string matching (1999), section 3, in the form of
+    Hyyroe, A bit-vector algorithm for computing Levenshtein and Damerau edit distances (2003), section 4.
+    """
+    states: list[_State] = [(0, wanted.parts[0].full, 0), *(None for _ in wanted.figures)]
+    yield states
+    for text, is_figure in passage.pieces():
+        if is_figure:
+            states = _past_figure(wanted, states, text)
+        else:
+            states = [
+                state and _past_character(part, state, text, 1 if at else 0)
+                for at, (part, state) in enumerate(zip(wanted.parts, states, strict=True))
+            ]
+        yield states
+
+
+def _past_character(part: _Part, state: tuple[int, int, int], character: str, growth: int) -> _State:
+    """The state one character on, where what stands before the part takes `growth` edits more."""
+    base, grows, shrinks = state
+    same = part.masks.get(character, 0)
+    reached = (((same & grows) + grows) ^ grows) | same
+    more = ((shrinks | ~(reached | grows)) << 1) | growth  # than before the character, one row further on
+    fewer = (grows & reached) << 1
+    kept = same | shrinks
+    return base + growth, (fewer | ~(kept | more)) & part.full, more & kept & part.full
+
+
+def _past_figure(wanted: _Wanted, states: Sequence[_State], figure: str) -> list[_State]:
+    """The states behind a figure: it is passed over, or met by an equal one of the snippet."""
+    behind = [_passed_over(states[0], len(figure), 0)]
+    for at, own in enumerate(wanted.figures):
+        before, state = states[at], states[at + 1]
+        met = _value(before, wanted.parts[at].length) if own == figure else _NEVER
+        base = min(met, state[0] + len(figure) if state else _NEVER)
+        if state:
+            behind.append(_passed_over(state, len(figure), base))
+        else:
+            behind.append((met, wanted.parts[at + 1].full, 0) if met < _NEVER else None)
+    return behind
+
+
+def _passed_over(state: _State, cost: int, base: int) -> _State:
+    """Every beginning at `cost` more edits, or dropped whole behind `base`, whichever is less.
+
+    The edits that dropping takes, less those of the state, never shrink along the part: up to some character
+    dropping is better, and from there on it is not.
+    """
+    if state is None:
+        return None
+    before, grows, shrinks = state
+    lead, slack, flat = before + cost - base, 0, ~grows
+    while slack <= lead:
+        bit = flat & -flat
+        slack += 2 if shrinks & bit else 1
+        flat ^= bit
+    dropped = bit - 1
+    return base, grows | dropped, (shrinks & ~(dropped | bit)) | (bit if slack == lead + 2 else 0)
+
+
+def _value(state: _State, length: int) -> int:
+    """The edits for the first `length` characters of a part."""
+    if state is None:
+        return _NEVER
+    base, grows, shrinks = state
+    mask = (1 << length) - 1
+    return base + (grows & mask).bit_count() - (shrinks & mask).bit_count()
+
+
+def _start_of(snippet: Units, wanted: _Wanted, passage: Units) -> int:
     """Where the best alignment begins that ends with the passage's last piece."""
-    table = np.stack(list(_columns(snippet, passage)))
+    table = [tuple(column) for column in _columns(wanted, passage)]
+    rows = [(index, length) for index, part in enumerate(wanted.parts) for length in range(part.length + 1)]
     theirs, ours = list(passage.pieces()), list(snippet.pieces())
+
+    def edits(at: int, row: int) -> int:
+        index, length = rows[row]
+        return _value(table[at][index], length)
+
     at, row = len(theirs), len(ours)
     while row:
-        here = table[at, row]
-        if at and here == table[at - 1, row - 1] + _replacement(ours[row - 1], theirs[at - 1]):
+        here = edits(at, row)
+        if at and here == edits(at - 1, row - 1) + _replacement(ours[row - 1], theirs[at - 1]):
             at, row = at - 1, row - 1
-        elif at and here == table[at - 1, row] + len(theirs[at - 1][0]):
+        elif at and here == edits(at - 1, row) + len(theirs[at - 1][0]):
             at -= 1
         else:
             row -= 1

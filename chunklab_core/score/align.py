@@ -10,6 +10,7 @@ Navarro, A guided tour to approximate string matching (2001), section 8, for the
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -58,13 +59,17 @@ def best_place(snippet: Units, passage: Units, max_edits: int) -> tuple[int, int
         Edits, and the range `[start, end)` of the stretch in characters of the passage's text.
     """
     wanted = _wanted(snippet)
-    edits = [_value(column[-1], wanted.parts[-1].length) for column in _columns(wanted, passage)]
-    fewest = min(edits)
-    if fewest > max_edits:
+    recent: deque[Sequence[_State]] = deque(maxlen=len(snippet.texts) + max_edits + 1)  # no alignment is longer
+    fewest, end, table = max_edits + 1, 0, []
+    for at, column in enumerate(_columns(wanted, passage)):
+        recent.append(column)
+        edits = _at_end(column[-1])
+        if edits < fewest:
+            fewest, end, table = edits, at, list(recent)
+    if not table:
         return None
-    end = edits.index(fewest)
-    first = max(0, end - len(snippet.texts) - max_edits)
-    start = first + _start_of(snippet, wanted, _cut(passage, first, end))
+    first = end - len(table) + 1
+    start = first + _start_of(snippet, wanted, _cut(passage, first, end), table)
     return fewest, passage.starts[start], passage.starts[end]
 
 
@@ -89,14 +94,6 @@ def candidate_windows(snippet: str, passage: str, max_edits: int) -> list[tuple[
         else:
             windows.append((start, end))
     return windows
-
-
-def may_align(wanted: str, window: str, max_edits: int) -> bool:
-    """Whether enough of the characters stand there in their order: those that no edit touches form a subsequence."""
-    from rapidfuzz.distance import LCSseq
-
-    enough = len(wanted) - max_edits
-    return bool(LCSseq.similarity(wanted, window, score_cutoff=enough) >= enough)
 
 
 def _occurrences(piece: str, passage: str) -> Iterator[int]:
@@ -146,8 +143,7 @@ class _Wanted:
 
 _State = tuple[int, int, int] | None
 """The edits for every beginning of a part at one place of the passage: those before its first character, and for each
-character a bit where they grow by one and a bit where they shrink by one; bits behind the part mean nothing. None where
-no alignment gets that far."""
+character a bit where they grow by one and a bit where they shrink by one. None where no alignment gets that far."""
 
 
 def _wanted(snippet: Units) -> _Wanted:
@@ -201,64 +197,59 @@ def _past_character(part: _Part, state: tuple[int, int, int], character: str, gr
 
 def _past_figure(wanted: _Wanted, states: Sequence[_State], figure: str) -> list[_State]:
     """The states behind a figure: it is passed over, or met by an equal one of the snippet."""
-    behind = [_passed_over(states[0], len(figure), 0)]
-    for at, own in enumerate(wanted.figures):
-        before, state = states[at], states[at + 1]
-        met = _value(before, wanted.parts[at].length) if own == figure else _NEVER
-        base = min(met, state[0] + len(figure) if state else _NEVER)
+    behind: list[_State] = []
+    met = 0  # a place may begin here
+    for at, (part, state) in enumerate(zip(wanted.parts, states, strict=True)):
         if state:
-            behind.append(_passed_over(state, len(figure), base))
+            behind.append(_passed_over(part, state, len(figure), min(met, state[0] + len(figure))))
         else:
-            behind.append((met, wanted.parts[at + 1].full, 0) if met < _NEVER else None)
+            behind.append((met, part.full, 0) if met < _NEVER else None)
+        met = _at_end(state) if wanted.figures[at : at + 1] == (figure,) else _NEVER
     return behind
 
 
-def _passed_over(state: _State, cost: int, base: int) -> _State:
+def _passed_over(part: _Part, state: tuple[int, int, int], cost: int, base: int) -> _State:
     """Every beginning at `cost` more edits, or dropped whole behind `base`, whichever is less.
 
     The edits that dropping takes, less those of the state, never shrink along the part: up to some character
     dropping is better, and from there on it is not.
     """
-    if state is None:
-        return None
     before, grows, shrinks = state
-    lead, slack, flat = before + cost - base, 0, ~grows
-    while slack <= lead:
+    lead, slack, flat = before + cost - base, 0, part.full & ~grows
+    while flat:
         bit = flat & -flat
         slack += 2 if shrinks & bit else 1
+        if slack > lead:
+            dropped = bit - 1
+            return base, grows | dropped, (shrinks & ~(dropped | bit)) | (bit if slack == lead + 2 else 0)
         flat ^= bit
-    dropped = bit - 1
-    return base, grows | dropped, (shrinks & ~(dropped | bit)) | (bit if slack == lead + 2 else 0)
+    return base, part.full, 0
 
 
-def _value(state: _State, length: int) -> int:
-    """The edits for the first `length` characters of a part."""
-    if state is None:
-        return _NEVER
-    base, grows, shrinks = state
-    mask = (1 << length) - 1
-    return base + (grows & mask).bit_count() - (shrinks & mask).bit_count()
+def _at_end(state: _State) -> int:
+    """The edits for a whole part."""
+    return state[0] + state[1].bit_count() - state[2].bit_count() if state else _NEVER
 
 
-def _start_of(snippet: Units, wanted: _Wanted, passage: Units) -> int:
-    """Where the best alignment begins that ends with the passage's last piece."""
-    table = [tuple(column) for column in _columns(wanted, passage)]
-    rows = [(index, length) for index, part in enumerate(wanted.parts) for length in range(part.length + 1)]
+def _start_of(snippet: Units, wanted: _Wanted, passage: Units, table: Sequence[Sequence[_State]]) -> int:
+    """Where the best alignment begins that ends with the passage's last piece; `table` holds its columns."""
+    rows = [(index, (1 << length) - 1) for index, part in enumerate(wanted.parts) for length in range(part.length + 1)]
     theirs, ours = list(passage.pieces()), list(snippet.pieces())
 
     def edits(at: int, row: int) -> int:
-        index, length = rows[row]
-        return _value(table[at][index], length)
+        index, mask = rows[row]
+        state = table[at][index]
+        return state[0] + (state[1] & mask).bit_count() - (state[2] & mask).bit_count() if state else _NEVER
 
     at, row = len(theirs), len(ours)
+    here = edits(at, row)
     while row:
-        here = edits(at, row)
-        if at and here == edits(at - 1, row - 1) + _replacement(ours[row - 1], theirs[at - 1]):
-            at, row = at - 1, row - 1
-        elif at and here == edits(at - 1, row) + len(theirs[at - 1][0]):
-            at -= 1
+        if at and here == (met := edits(at - 1, row - 1)) + _replacement(ours[row - 1], theirs[at - 1]):
+            at, row, here = at - 1, row - 1, met
+        elif at and here == (longer := edits(at - 1, row)) + len(theirs[at - 1][0]):
+            at, here = at - 1, longer
         else:
-            row -= 1
+            row, here = row - 1, edits(at, row - 1)
     return at
 
 

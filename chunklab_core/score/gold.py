@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.records import Chunk, Question
-from chunklab_core.score.align import Units, best_place, candidate_windows, may_align, units_of
+from chunklab_core.score.align import Units, best_place, candidate_windows, units_of
 from chunklab_core.score.grams import block_hashes, may_hold
 from chunklab_core.score.normalize import Passage, normalize_passage
 from chunklab_core.text import figure_spans, inside
@@ -201,7 +201,7 @@ def _nearest(snippet: Snippet, passage: Passage, max_edits: int) -> Match | None
         return None
     edits, start, end = best
     raw_start, raw_end = passage.raw_span(start, end) if end > start else (0, 0)
-    return Match(edits, raw_start, raw_end, *_differing_words(snippet.text, passage.text, start, end))
+    return Match(edits, raw_start, raw_end, *differing_words(snippet.text, passage.text, start, end))
 
 
 def nearest(
@@ -216,7 +216,7 @@ def nearest(
     for start, end in windows:
         cut_first, cut_last = inside(passage.figures, start), inside(passage.figures, end)
         start, end = cut_first[0] if cut_first else start, cut_last[1] if cut_last else end
-        if not may_align(snippet.text, passage.text[start:end], max_edits):
+        if not _may_align(snippet.text, passage.text[start:end], max_edits):
             continue
         wanted = wanted or units_of(snippet.text, snippet.figures, 0, len(snippet.text))
         place = best_place(wanted, units_of(passage.text, passage.figures, start, end), max_edits)
@@ -225,7 +225,15 @@ def nearest(
     return best
 
 
-def _differing_words(expected: str, text: str, start: int, end: int) -> tuple[str, str]:
+def _may_align(wanted: str, window: str, max_edits: int) -> bool:
+    """Whether enough of the characters stand there in their order: those that no edit touches form a subsequence."""
+    from rapidfuzz.distance import LCSseq
+
+    enough = len(wanted) - max_edits
+    return bool(LCSseq.similarity(wanted, window, score_cutoff=enough) >= enough)
+
+
+def differing_words(expected: str, text: str, start: int, end: int) -> tuple[str, str]:
     """The words of the snippet and of the passage that are not the same, with words cut by the place made whole."""
     while start and text[start - 1 : start].isalnum() and text[start : start + 1].isalnum():
         start -= 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chunklab_core.score.gold import Snippet, copies, literal_copies, nearest
+from chunklab_core.score.gold import Snippet, copies, differing_words, literal_copies, nearest
 from chunklab_core.score.normalize import Passage, normalize_passage
 from chunklab_core.score.sieve import Window
 from chunklab_core.score.wordings import Wordings
@@ -18,12 +18,17 @@ from chunklab_core.text import inside
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One place of a document that reads like a wording: `[start, end)` in its characters, and the edits between."""
+    """One place of a document that reads like a wording: `[start, end)` in its characters, and the edits between.
+
+    `expected` and `found` hold the words that differ, of wording and document.
+    """
 
     wording: int
     start: int
     end: int
     edits: int
+    expected: str = ""
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ def _occurrences(wordings: Wordings, window: Window, passage: Passage) -> Iterat
     place = nearest(snippet, passage, max_edits, [around])
     if place:
         edits, start, end = place
-        yield Occurrence(window.snippet, *(passage.raw_span(start, end) if end > start else (0, 0)), edits)
+        words = differing_words(snippet.text, passage.text, start, end)
+        yield Occurrence(window.snippet, *(passage.raw_span(start, end) if end > start else (0, 0)), edits, *words)
 
 
 def _has_figures(snippet: Snippet, passage: Passage, start: int, end: int) -> bool:

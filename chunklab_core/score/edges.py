@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from string import ascii_letters, digits
 
 import regex
 
@@ -32,6 +33,7 @@ _LAST = regex.compile(r"(?r)\S\s*+")
 _SAME = r"[A-Za-z.,;:!?'\"()]"
 _SAME_BEFORE = regex.compile(rf"(?r)(?:\A|[{_WHITE}]){_SAME}++")
 _SAME_BEHIND = regex.compile(rf"{_SAME}++(?:[{_WHITE}]|\Z)")
+_PLAIN = frozenset(ascii_letters + digits + ".,;:!?'\"()")  # may stand on either side of a gap
 _LINE_BEFORE = regex.compile(r"(?r)^[ \t]*+", regex.MULTILINE)
 _LINE_BEHIND = regex.compile(r"[ \t]*+$", regex.MULTILINE)
 
@@ -102,6 +104,8 @@ def passage_of(text: str, chunk: Chunk) -> Passage:
 
 def _begins_whole(text: str, chunk: Chunk) -> bool:
     start = chunk.span.start
+    if not chunk.prefix and _is_plain_gap(text, start):
+        return True
     if _is_within(text, start) and not _is_same(text, start):
         return False
     first = _NEXT.match(text, start).end() - 1
@@ -114,6 +118,8 @@ def _begins_whole(text: str, chunk: Chunk) -> bool:
 
 
 def _ends_whole(text: str, end: int) -> bool:
+    if _is_plain_gap(text, end):
+        return True
     if _is_within(text, end) and not _is_same(text, end):
         return False
     last = _LAST.match(text, 0, end).start()
@@ -126,6 +132,17 @@ def _ends_whole(text: str, end: int) -> bool:
 def _is_within(text: str, at: int) -> bool:
     """Whether a cut there has no white space on either side."""
     return 0 < at < len(text) and text[at - 1] not in _WHITE and text[at] not in _WHITE
+
+
+def _is_plain_gap(text: str, at: int) -> bool:
+    """Whether a cut there lies at the single white space between two plain characters: the common case, soon told."""
+    around = text[max(at - 2, 0) : at + 2]
+    if len(around) < 4:
+        return False
+    before, left, right, behind = around
+    return (right in _WHITE and left in _PLAIN and behind in _PLAIN) or (
+        left in _WHITE and before in _PLAIN and right in _PLAIN
+    )
 
 
 def _is_same(text: str, at: int) -> bool:

@@ -171,7 +171,7 @@ def test_overlap_says_of_every_chunk_what_the_search_says(data: st.DataObject, t
     assert quickly(document, chunks, snippets, threshold) == slowly(document, chunks, snippets, threshold)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=30, derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from([*PARTS, *WORDS]), min_size=2, max_size=6), st.sampled_from(["", " "]), st.data())
 def test_wherever_a_text_is_cut_what_stands_at_the_cut_is_judged_by_the_chunks(
     parts: list[str], glue: str, data: st.DataObject

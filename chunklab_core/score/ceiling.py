@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
 
+import numpy as np
+
 from chunklab_core.records import Ceiling
 from chunklab_core.score.token_level import GoldSlot, Stretch, token_level
 
@@ -33,6 +35,18 @@ def question_ceiling(slots: Sequence[GoldSlot], holders: Holders, spans: Mapping
         precision=precision_ceiling(holders, k),
         token_precision=token_precision_ceiling(slots, holders, spans),
     )
+
+
+def mean_ceiling(ceilings: Sequence[Ceiling]) -> Ceiling:
+    """The ceilings of a strategy: plain means over its scored questions.
+
+    Raises:
+        ValueError: there is no scored question, so no mean is defined.
+    """
+    if not ceilings:
+        raise ValueError("mean_ceiling: no scored question; a mean over none is undefined.")
+    rows = np.array([(one.recall, one.precision, one.token_precision) for one in ceilings])
+    return Ceiling(*rows.mean(axis=0).tolist())
 
 
 def recall_ceiling(holders: Holders, k: int) -> float:

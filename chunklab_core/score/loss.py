@@ -29,7 +29,7 @@ class SlotTrail:
         found: any of the top-k chunks contains it.
         in_document: it stands in a parsed document in which the question's gold counts.
         holders: rows of the strategy's chunks that contain it.
-        read: those of them in which the model reads it whole (see `reads_whole`); None where no model reads.
+        read: those of them in which the model reads it whole; None where no model reads.
     """
 
     found: bool
@@ -83,44 +83,6 @@ def exact_shares(lost: Iterable[Sequence[LossPart | None]]) -> dict[LossPart, Fr
         if part is not None:
             shares[part] += Fraction(count, n_slots * len(rows))
     return shares
-
-
-def reads_whole(ends: Iterable[int], window_end: int) -> bool:
-    """Whether the model reads any place of the gold to its end.
-
-    Args:
-        ends: where the places of the gold end in the text that is sent to the model.
-        window_end: the character up to which the model reads that text.
-    """
-    return any(end <= window_end for end in ends)
-
-
-def next_step(part: LossPart, *, k: int, candidates: int, model: str = "", max_length: int | None = None) -> str:
-    """What to do about gold that was lost in this part, in one sentence for the reader of a report.
-
-    Args:
-        part: where it was lost.
-        k: the number of chunks a reader gets.
-        candidates: how deep each leg's candidates go.
-        model: the embedding model's name, and `max_length` the tokens that it reads, where one is used.
-    """
-    return {
-        "parse": "This gold stands in no parsed text: see whether its document was read, and copy the wording from the "
-        "parsed text.",
-        "cut": "The chunker cuts this gold apart: raise the overlap or the size of the chunks, or use a chunker that "
-        "follows the structure of the documents.",
-        "truncated": f"This gold stands past the {max_length or 'last'} tokens that {model or 'the model'} reads of a "
-        "chunk: make chunks shorter than that in the model's own tokens, use a model with a longer window, or add the "
-        "keyword search (hybrid), which reads chunks whole.",
-        "candidates": f"No search lists a chunk with this gold among its first {candidates}: try hybrid, another "
-        "embedding model, or more retrieval.candidates.",
-        "rerank": f"The reranker moved this gold out of the top {k}: compare with retrieval.rerank: none, or try "
-        "another reranker.",
-        "fusion": f"One search alone has this gold in its top {k} and the fusion moves it out: compare the "
-        "searches by themselves, or lower retrieval.rrf_k, which gives their first ranks more weight.",
-        "below_k": f"This gold stands among the candidates, below rank {k}: raise retrieval.top_k, or rerank the "
-        "candidates.",
-    }[part]
 
 
 def _part(trail: QuestionTrail, slot: SlotTrail, k: int) -> LossPart | None:

@@ -94,6 +94,11 @@ class Holders:
         rows = self.table[first:last]
         return np.unique(rows[rows[:, 2] == slot, 1])
 
+    def n_chunks(self, question: int) -> int:
+        """How many chunks hold any slot of a question."""
+        first, last = np.searchsorted(self.table[:, 0], [question, question + 1])
+        return len(np.unique(self.table[first:last, 1]))
+
     def slots(self) -> set[Slot]:
         """The slots that at least one chunk holds."""
         return set(map(tuple, np.unique(self.table[:, [0, 2]], axis=0).tolist()))

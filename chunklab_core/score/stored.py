@@ -8,6 +8,7 @@ from dataclasses import astuple
 
 import numpy as np
 
+from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.locate import Located, Occurrence, Zone
 from chunklab_core.score.places import Holders
 from chunklab_core.store import array_of_text, pack_arrays, text_of_array, unpack_arrays
@@ -44,14 +45,23 @@ def unpack_places(payload: bytes) -> list[tuple[int, Located]]:
     return [(index, Located(tuple(found[index]), ())) for index in sorted(found)]
 
 
-def pack_holders(holders: Holders) -> bytes:
-    """Which chunks of a strategy hold which gold."""
+def pack_holders(holders: Holders, tokens: InTokens) -> bytes:
+    """Which chunks of a strategy hold which gold, and where both stand in tokens."""
     words = [[at, *both] for at, both in holders.words.items()]
-    return pack_arrays({"table": holders.table, "words": array_of_text(json.dumps(words))})
+    return pack_arrays(
+        {
+            "table": holders.table,
+            "words": array_of_text(json.dumps(words)),
+            "chunks": tokens.chunks,
+            "gold": tokens.gold,
+            "weights": tokens.weights,
+        }
+    )
 
 
-def unpack_holders(payload: bytes) -> Holders:
+def unpack_holders(payload: bytes) -> tuple[Holders, InTokens]:
     """The inverse of `pack_holders`."""
     arrays = unpack_arrays(payload)
     words = json.loads(text_of_array(arrays["words"]))
-    return Holders(arrays["table"], {at: (expected, found) for at, expected, found in words})
+    holders = Holders(arrays["table"], {at: (expected, found) for at, expected, found in words})
+    return holders, InTokens(arrays["chunks"], arrays["gold"], arrays["weights"])

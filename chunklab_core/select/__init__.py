@@ -20,9 +20,9 @@ from chunklab_core.select.reasons import BAR, FEW_QUESTIONS, Evidence, sentences
 from chunklab_core.select.rule_out import ruled_out, tails_against_leader
 from chunklab_core.select.shrunk import discounted
 
-__all__ = ["probability_best", "select_winner"]
+__all__ = ["FEW_DOCUMENTS", "probability_best", "select_winner"]
 
-_FEW_DOCUMENTS = 10
+FEW_DOCUMENTS = 10
 
 
 def select_winner(
@@ -181,7 +181,7 @@ def _cheapest(field: Field, in_play: Sequence[int], drawn: Sequence[str], seed: 
 def _by_document(
     field: Field, documents: Sequence[str] | None, resamples: int, seed: int
 ) -> NDArray[np.float64] | None:
-    if documents is None or len(set(documents)) < _FEW_DOCUMENTS:
+    if documents is None or len(set(documents)) < FEW_DOCUMENTS:
         return None
     return win_shares(field.cells.by_label(documents), resamples, seed)
 

@@ -26,6 +26,7 @@ REFRESHED = "--refresh"
 
 _NAMED = 3  # in one reason
 _WORDS = {"depth": "depth of the search", "resamples": "bootstrap_resamples"}
+_FIELDS = {"queries": ("query",), "gold": ("slots", "documents"), "tags": ("tags",)}  # of a question, by kind of input
 _MISSING = object()
 
 Explained = Mapping[str, Any]
@@ -163,6 +164,8 @@ def _method(node: Explained) -> str:
 
 def _parameters(comparison: Comparison, node: Explained, old: Explained) -> Iterator[str]:
     for path, before, now in _differing(node["parameters"], old["parameters"]):
+        if path[-1] == "cells":
+            continue  # the scores that come, go or stand elsewhere tell it
         if "model" in path and path[-1] != "prompt":
             yield from _model(comparison, node, old)
         elif path[-1] == "plugin":
@@ -270,7 +273,7 @@ def _name_before(comparison: Comparison, name: str) -> str:
 
 
 def _door(comparison: Comparison, kind: str) -> list[str]:
-    """What the user changed in the documents (kind `corpus`) or in the questions (`queries`, `gold`)."""
+    """What the user changed in the documents (kind `corpus`) or in the questions (`queries`, `gold`, `tags`)."""
     source = "corpus" if kind == "corpus" else "questions"
     try:
         before, now = (
@@ -280,7 +283,7 @@ def _door(comparison: Comparison, kind: str) -> list[str]:
         return ["documents changed" if kind == "corpus" else f"{kind} changed"]
     if kind == "corpus":
         return document_changes(before, now)
-    return question_changes(before, now, ("query",) if kind == "queries" else ("slots", "documents"))
+    return question_changes(before, now, _FIELDS[kind])
 
 
 def document_changes(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -292,7 +295,7 @@ def document_changes(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[
 def question_changes(
     before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]], fields: tuple[str, ...]
 ) -> list[str]:
-    """What happened to the questions as far as these fields say it: `query`, or `slots` and `documents`."""
+    """What happened to the questions as far as these fields say it: `query`, `slots` and `documents`, or `tags`."""
     old, new = ({each["question_id"]: _content(each) for each in questions} for questions in (before, now))
     said = _said("question", old, new, "")
     for name in fields:

@@ -56,6 +56,7 @@ def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Sto
         "queries": _keep(store, "queries", [question.query for question in scored]),
         "questions": _keep(store, "questions", [asdict(question) for question in scored]),
         "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
+        "tags": _keep(store, "tags", [question.tags for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
         "folder": str(folder.resolve()),
         "asked_in": str(Path(questions).resolve()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +16,9 @@ from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
 from chunklab_core.questions import question_from_mapping
 from chunklab_core.records import (
+    Ceiling,
     Cell,
+    CellAtK,
     CellQuestion,
     CellShares,
     CellVerdict,
@@ -24,7 +27,6 @@ from chunklab_core.records import (
     FuzzyFind,
     Health,
     MadeEntry,
-    MetricsAtK,
     ModelEntry,
     Provenance,
     QuestionScore,
@@ -34,6 +36,7 @@ from chunklab_core.records import (
     SkippedFile,
     Span,
     StageReuse,
+    Survey,
     Warning,
 )
 from chunklab_core.runs import new_items, noted
@@ -42,8 +45,10 @@ from chunklab_core.score.places import Slot, slot_places, slots_without
 from chunklab_core.score.stored import unpack_places
 from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select.reasons import FEW_QUESTIONS
+from chunklab_core.select.stored import survey_from_mapping
 from chunklab_core.store import Ref, Store, stage_of, unpack_json
 from chunklab_core.workbench.chunk_table import ChunkTable
+from chunklab_core.workbench.survey_names import in_report, warnings_of_survey
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
 _NAMED = 8  # in one warning
@@ -73,6 +78,7 @@ def make_report(
     skipped = tuple(SkippedFile(**each) for each in [*run["skipped"], *found.unreadable])
     n_scored = len(cells[0].per_question)
     verdict = found.verdict(cells)
+    survey = found.survey(cells)
     top_k = run["settings"]["retrieval"]["top_k"][0]
     return Report(
         provenance=_provenance(store, run, work, todo, started),
@@ -85,7 +91,11 @@ def make_report(
         cells=cells,
         health=health,
         verdict=verdict,
-        warnings=tuple(_warnings(documents, skipped, run["unscored"], cells, health, top_k, found.nowhere())),
+        survey=survey,
+        warnings=(
+            *warnings_of_survey(survey, [row.score.question_id for row in cells[0].per_question]),
+            *_warnings(documents, skipped, run["unscored"], cells, health, top_k, found.nowhere()),
+        ),
         chunks=tuple((one.label, found.chunks(one.label)) for one in work if one.stage == "chunk"),
     )
 
@@ -148,6 +158,17 @@ class _Results:
             speaks_of=said["speaks_of"],
         )
 
+    def survey(self, cells: Sequence[Cell]) -> Survey:
+        """What stands around the verdict, for the cells as they are ordered and in the names of their axes."""
+        found = survey_from_mapping(
+            next(self._read(ref) for (stage, _), ref in self._refs.items() if stage == "survey")
+        )
+        ranked = [cell.cell for cell in cells]
+        places = [ranked.index(cell_name(strategy["label"], retriever)) for strategy, retriever in self._pairs()]
+        labels = [strategy["label"] for strategy in self._run["strategies"]]
+        models = [self._run["model"]["model_place"]["name"]] if self._run["model"] else []
+        return in_report(found, places, strategy=labels, retriever=self._run["retrievers"], model=models)
+
     def chunks(self, label: str) -> tuple[ChunkEntry, ...]:
         """Where the chunks of a strategy lie."""
         table = self._tables[label]
@@ -182,9 +203,10 @@ class _Results:
         label, name = strategy["label"], cell_name(strategy["label"], retriever)
         scored = self._read(self._refs["score", name])
         table = self._tables[label]
-        sweep = [mean_scores([_question_score(each) for each in at["questions"]], at["k"]) for at in scored["by_k"]]
+        ceilings = self._read(self._refs["ceiling", label])["by_k"]
+        sweep = [_cell_at_k(at, each["ceiling"]) for at, each in zip(scored["by_k"], ceilings, strict=True)]
         judged = [_question_score(each) for each in scored["by_k"][0]["questions"]]
-        means = {field: getattr(sweep[0], field) for field in MetricsAtK.__slots__ if field != "k"}
+        lost = {each["question_id"]: tuple(each["parts"]) for each in scored["by_k"][0]["loss"]["questions"]}
         wilson = self._select["ci95_wilson"][index]
         return Cell(
             cell=name,
@@ -193,20 +215,26 @@ class _Results:
             retriever=retriever,
             model=None if retriever == "bm25" else self._run["model"]["model_place"]["name"],
             reranker=None,
-            **means,
+            **{each.name: getattr(sweep[0], each.name) for each in fields(CellAtK)},
             balanced=self._select["balanced"][index],
             balanced_in_play=self._select["balanced_in_play"][index],
             ci95=tuple(self._select["ci95"][index]),
             ci95_wilson=tuple(wilson) if wilson else None,
             by_k=tuple(sweep[1:]),
             per_question=tuple(
-                CellQuestion(score, _retrieved(table, rows))
+                CellQuestion(score, lost.get(score.question_id, (None,) * len(score.found)), _retrieved(table, rows))
                 for score, rows in zip(judged, scored["retrieved"], strict=True)
             ),
         )
 
     def _read(self, ref: Ref) -> Any:
         return unpack_json(self._store.read(ref))
+
+
+def _cell_at_k(scored: Mapping[str, Any], ceiling: Mapping[str, float]) -> CellAtK:
+    means = mean_scores([_question_score(each) for each in scored["questions"]], scored["k"])
+    loss = tuple((part, share) for part, share in scored["loss"]["shares"])
+    return CellAtK(**asdict(means), ceiling=Ceiling(**ceiling), loss=loss)
 
 
 def _question_score(stored: Mapping[str, Any]) -> QuestionScore:

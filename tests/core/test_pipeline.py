@@ -226,15 +226,16 @@ def test_a_chunker_that_breaks_is_named_in_one_line(
 
 
 def test_wilsons_interval_stands_beside_the_other_only_where_it_is_needed(world: World) -> None:
-    lines = ["questions:"]
-    for at in range(40):
-        gold = "Refunds take five days." if at % 2 else "Nowhere to be found."
-        lines.append(f"  - {{id: q{at}, query: How long do refunds take?, gold_snippets: [{gold}]}}")
+    rows = (
+        f"{{id: q{at}, query: How long is refund {at}?, gold_snippets: [Refund {at} is slow.]}}" for at in range(40)
+    )
+    lines = ["questions:", *(f"  - {row}" for row in rows)]
+    (world.docs / "refunds.txt").write_text(" ".join(f"Refund {at} is slow." for at in range(0, 40, 2)))
     (world.folder / "questions.yaml").write_text("\n".join(lines))
     cell = world.report(world.settings()).cells[0]
 
     assert cell.recall_at_k == 0.5
-    assert cell.ci95_wilson is None  # 40 questions, mean far from 0 and 1
+    assert cell.ci95_wilson is None  # 40 questions that do not move together, mean far from 0 and 1
 
 
 def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
@@ -250,8 +251,10 @@ def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
         "retrieve": 1,
         "locate": 1,
         "match": 1,
+        "ceiling": 1,
         "score": 1,
         "select": 1,
+        "survey": 1,
     }
 
 

@@ -169,7 +169,7 @@ CHANGES: dict[str, tuple[Change, dict[str, list[str]]]] = {
         {
             "score fixed/dense": ["gold of question refunds edited"],
             "score halves/bm25": ["gold of question refunds edited"],
-            "select all cells": ["follows 6 score results"],
+            "select all cells": ["gold of question refunds edited", "follows locate gold"],
         },
     ),
     "the documents of a question": (
@@ -251,7 +251,8 @@ CHANGES: dict[str, tuple[Change, dict[str, list[str]]]] = {
         typed("retrieval", "compare", ["dense", "bm25"]),
         {"select all cells": ["score fixed/hybrid left out", "score halves/hybrid left out"]},
     ),
-    "fuzzy_threshold": (typed("eval", "fuzzy_threshold", 0.8), {"score fixed/dense": ["fuzzy_threshold 0.9 -> 0.8"]}),
+    "tags": (question(0, "tags", ["dates"]), {"survey all cells": ["tags of question refunds edited"]}),
+    "fuzzy_threshold": (typed("eval", "fuzzy_threshold", 0.8), {"locate gold": ["fuzzy_threshold 0.9 -> 0.8"]}),
     "min_floor_tokens": (typed("eval", "min_floor_tokens", 9), {"health fixed": ["min_floor_tokens 200 -> 9"]}),
     "ranking_metric": (
         typed("eval", "ranking_metric", "recall_at_k"),
@@ -318,7 +319,10 @@ def test_a_new_version_of_a_library_is_named_with_both_versions(world: World, mo
     version_of = fingerprint.version_of
     monkeypatch.setattr(fingerprint, "version_of", lambda name: "99.1" if name == "scipy" else version_of(name))
 
-    assert world.reasons() == {"select all cells": [f"scipy {old} -> 99.1"]}
+    assert world.reasons() == {
+        "select all cells": [f"scipy {old} -> 99.1"],
+        "survey all cells": [f"scipy {old} -> 99.1", "follows select all cells"],
+    }
 
 
 def test_a_library_behind_a_model_is_named_and_not_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +355,7 @@ def test_a_lost_result_is_named_and_so_is_one_whose_bytes_changed(world: World) 
     _, work = world.prepared()
     parse, select = (next(one for one in work if one.stage == stage) for stage in ("parse", "select"))
     world.store.discard(select.ref)
-    path = world.store._path(parse.ref)
+    path = world.store.path_of(parse.ref)
     path.write_bytes(path.read_bytes()[:-1])
 
     assert world.reasons() == {"parse documents": [LOST], "select all cells": [LOST]}
@@ -418,7 +422,10 @@ def test_a_run_is_compared_with_the_last_one_over_the_same_documents_and_questio
     world.settings["eval"] = {"seed": 5}
 
     assert world.plan().compared_with == first
-    assert world.reasons() == {"select all cells": ["seed 0 -> 5"]}
+    assert world.reasons() == {
+        "select all cells": ["seed 0 -> 5"],
+        "survey all cells": ["seed 0 -> 5", "follows select all cells"],
+    }
 
 
 # ---------------------------------------------------------------- after a kill
@@ -617,9 +624,9 @@ def test_a_plan_in_json_holds_every_node(world: World) -> None:
     mapping = json.loads(json.dumps(plan_to_mapping(world.plan())))
 
     n_nodes = len(world.prepared()[1])
-    assert (mapping["run"], mapping["reused"], len(mapping["nodes"])) == (1, n_nodes - 1, n_nodes)
+    assert (mapping["run"], mapping["reused"], len(mapping["nodes"])) == (2, n_nodes - 2, n_nodes)
     assert (
-        mapping["nodes"][-1].items()
+        mapping["nodes"][-2].items()
         >= {
             "stage": "select",
             "label": "all cells",

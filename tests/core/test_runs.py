@@ -49,7 +49,7 @@ def another_process(store: Store) -> Iterator[subprocess.Popen[str]]:
 
 
 def files(store: Store) -> set[str]:
-    return {path.suffix for path in (store.root / "runs").iterdir() if path.is_file() and path.stem != "beginning"}
+    return {path.suffix for path in (store.root / "runs").iterdir() if path.is_file() and path.stem != "queue"}
 
 
 def test_a_run_is_on_record_while_it_lasts_and_after(store: Store) -> None:
@@ -119,7 +119,7 @@ def test_a_killed_run_hinders_nobody_and_the_next_one_clears_up(store: Store) ->
 
     with runs.begin(store, INPUTS, []) as run_id:
         names = {path.name for path in (store.root / "runs").glob("*.lock")}
-        assert names == {"beginning.lock", f"{run_id}.lock"}
+        assert names == {f"{run_id}.lock"}
     assert files(store) == {".json"}
     assert list((store.root / "runs" / "made").iterdir()) == []
     assert [(record.how, [one.ref for one in record.made]) for record in runs.records(store)] == [

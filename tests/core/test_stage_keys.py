@@ -13,8 +13,10 @@ READS = {  # rooms whose code may shape the result of a stage, besides the shelf
     "retrieve": {"embed", "index", "retrieve"},
     "locate": {"parse", "score"},
     "match": {"parse", "chunk", "score"},
+    "ceiling": {"score"},
     "score": {"parse", "chunk", "score"},
-    "select": {"select"},
+    "select": {"parse", "score", "select"},
+    "survey": {"select"},
 }
 ROOMS = sorted(set().union(*READS.values()))
 

@@ -64,6 +64,7 @@ CHANGES: dict[str, Change] = {
     "a strategy more": in_strategies(lambda listed: listed.append({"name": "structure"})),
     "a document": edited_document,
     "a query": lambda config, questions, folder: questions[0].update(query="which day"),
+    "a tag": lambda config, questions, folder: questions[0].update(tags=["dates"]),
     "a gold snippet": lambda config, questions, folder: questions[0].update(gold_snippets=["Monday"]),
     "embedding.model": own_model,
     "embedding.query_prompt": setting("embedding", "query_prompt", "query: "),
@@ -131,10 +132,11 @@ def test_a_change_runs_again_what_the_page_says(change: str, tmp_path: Path) -> 
     elif told.startswith("of that strategy"):
         strategy = "fixed" if change == "a strategy's parameter" else "structure"
         of_strategy = {pair for pair in whole if pair[1].partition("/")[0] == strategy}
-        assert again == of_strategy | {("select", "all cells")}
+        assert again == of_strategy | {("select", "all cells"), ("survey", "all cells")}
         assert {stage for stage, _ in again} == set(re.findall("|".join(STAGES), told))
     elif told.startswith("index, retrieve and score of the new retriever"):
-        assert again == {pair for pair in whole if pair[1].endswith("/bm25")} | {("select", "all cells")}
+        of_retriever = {pair for pair in whole if pair[1].endswith("/bm25")}
+        assert again == of_retriever | {("select", "all cells"), ("survey", "all cells")}
     else:
         assert again == expected(told, {label for _, label in whole}) & whole
 
@@ -155,7 +157,7 @@ def test_the_plan_is_what_the_page_shows(
 
     assert command[:3] == ["python", "-m", "flows.evaluate"]
     assert cli.run([*command[3:], "--cache-dir", str(tmp_path)]) == 0
-    assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "7 of 15 results to run"))
+    assert without_times(capsys.readouterr().out) == without_times(block(PAGE, "9 of 18 results to run"))
 
 
 def test_the_commands_of_the_page_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pages import PAGES, ROOT, block, blocks, read
 
-from flows.cli import run
+from flows.cli import console_script, run
 
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -50,6 +50,9 @@ def test_the_two_commands_stand_first() -> None:
 def test_every_option_that_a_page_names_is_known_to_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run(["--help"])
+    for doing in ("info", "verify", "prune", "clear"):
+        with pytest.raises(SystemExit):
+            console_script(["cache", doing, "--help"])
     known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
     mine = ("README.md", "docs/configuration.md", "docs/questions.md", "docs/metrics.md", "docs/cache.md")
     code = [found for page in mine for found in re.findall(r"`([^`\n]+)`", read(ROOT / page))]

@@ -4,7 +4,7 @@ import doctest
 
 from pages import ROOT, read
 
-from chunklab_core.records import Health, MetricsAtK
+from chunklab_core.records import CellAtK, Health, MetricsAtK
 
 PAGE = ROOT / "docs" / "metrics.md"
 
@@ -17,6 +17,6 @@ def test_the_examples_come_out_as_shown() -> None:
 
 
 def test_every_metric_and_health_figure_is_explained() -> None:
-    figures = {*MetricsAtK.__slots__, *Health.__slots__} - {"k", "strategy", "path_shortened"}
+    figures = {*MetricsAtK.__slots__, *CellAtK.__slots__, *Health.__slots__} - {"k", "strategy", "path_shortened"}
 
     assert {figure for figure in figures if f"`{figure}`" not in read(PAGE)} == set()

@@ -116,8 +116,11 @@ def test_what_another_process_takes_away_during_a_flow_is_made_again(
         **dict.fromkeys(pipeline.STAGES, 0),
         "parse": 1,
         "chunk": 2,
+        "locate": 1,
+        "match": 2,
         "score": 6,
         "select": 1,
+        "survey": 1,
     }
 
 

@@ -30,12 +30,12 @@ def of_strategies(*stages: str, labels: Iterable[str] = LABELS) -> set[str]:
 
 def branch(label: str) -> set[str]:
     """All nodes of one strategy."""
-    own = of_strategies("chunk", "embed", "health", "match", labels=[label])
+    own = of_strategies("chunk", "embed", "health", "match", "ceiling", labels=[label])
     searched = cells("retrieve", labels=[label]) | cells("score", labels=[label])
     return own | cells("index", ("dense", "bm25"), [label]) | searched
 
 
-SELECT = {"select all cells"}
+SELECT = {"select all cells", "survey all cells"}
 LOCATE = {"locate gold"}
 ALL = {"parse documents", "embed questions", *LOCATE, *branch("fixed"), *branch("semantic"), *SELECT}
 
@@ -135,7 +135,7 @@ def test_another_embedding_model_concerns_no_parse_chunk_or_bm25_node(world: Wor
 @pytest.mark.parametrize(
     ("override", "made"),
     [
-        ("retrieval.top_k=[2, 1]", cells("score") | SELECT),
+        ("retrieval.top_k=[2, 1]", of_strategies("ceiling") | cells("score") | SELECT),
         ("retrieval.bm25.k1=2.0", cells("retrieve", ["bm25", "hybrid"]) | cells("score", ["bm25", "hybrid"]) | SELECT),
         ("eval.seed=7", SELECT),
     ],
@@ -150,7 +150,7 @@ def test_other_gold_for_a_question_is_scored_and_not_retrieved_again(world: Worl
 
     again = world.run()
 
-    assert again.made == LOCATE | of_strategies("match") | cells("score") | SELECT
+    assert again.made == LOCATE | of_strategies("match", "ceiling") | cells("score") | SELECT
     assert again.seen == []
 
 
@@ -160,7 +160,7 @@ def test_one_more_question_embeds_that_question_and_no_chunk(world: World) -> No
 
     again = world.run()
 
-    placed = LOCATE | of_strategies("match")
+    placed = LOCATE | of_strategies("match", "ceiling")
     assert again.made == {"embed questions", *cells("retrieve"), *placed, *cells("score"), *SELECT}
     assert again.seen == [query]
 

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from small_world import QUESTIONS, STUB, Run, World, task_states
 from soak_world import CHUNKER, FULL
-from test_caching import RETRIEVERS, SELECT, branch, cells, of_strategies
+from test_caching import LOCATE, RETRIEVERS, SELECT, branch, cells, of_strategies
 
 from chunklab_core import config, fingerprint, models, pipeline
 from chunklab_core.config import load_config
@@ -38,7 +38,7 @@ _STAMP = 1_700_000_000  # of every file, before and after a change: only content
 # ---------------------------------------------------------------- groups of nodes
 
 PARSE, ASKED = {"parse documents"}, {"embed questions"}
-ALL = PARSE | ASKED | branch("lines") | branch("semantic") | SELECT
+ALL = PARSE | ASKED | LOCATE | branch("lines") | branch("semantic") | SELECT
 NOTHING: set[str] = set()
 
 
@@ -54,13 +54,14 @@ def answers(*retrievers: str) -> set[str]:
 
 DOCUMENTS = ALL - ASKED  # a document: everything but the questions' vectors
 QUERIES = ASKED | answers(*RETRIEVERS)
-GOLD = scores(*RETRIEVERS)  # what counts as an answer
-MATCHING = scores(*RETRIEVERS)  # what is taken for found
+CEILING = of_strategies("ceiling", labels=LABELS)
+GOLD = LOCATE | of_strategies("match", labels=LABELS) | CEILING | scores(*RETRIEVERS)  # what counts as an answer
+MATCHING = GOLD  # what is taken for found
 PASSAGES = of_strategies("embed", "health", labels=LABELS) | cells("index", ["dense"], LABELS)
 PASSAGES |= answers("dense", "hybrid")
 MODEL = ASKED | PASSAGES
 HEALTH = of_strategies("health", labels=LABELS)
-CHUNKS = DOCUMENTS - PARSE
+CHUNKS = DOCUMENTS - PARSE - LOCATE
 
 
 # ---------------------------------------------------------------- changes
@@ -240,7 +241,7 @@ TABLE: dict[str, tuple[Change, set[str]]] = {
     "retrieval.mode": (only_retrievers("dense", None), SELECT),
     "retrieval.mode without a model": (only_retrievers("bm25", None), HEALTH | SELECT),
     "retrieval.compare": (only_retrievers(None, ["bm25", "dense"]), SELECT),
-    "retrieval.top_k": (setting("retrieval.top_k", [2, 1]), scores(*RETRIEVERS)),
+    "retrieval.top_k": (setting("retrieval.top_k", [2, 1]), CEILING | scores(*RETRIEVERS)),
     "retrieval.candidates": (setting("retrieval.candidates", 8), answers(*RETRIEVERS)),
     "retrieval.rrf_k": (setting("retrieval.rrf_k", 5), answers("hybrid")),
     "retrieval.bm25.k1": (setting("retrieval.bm25.k1", 2.0), answers("bm25", "hybrid")),
@@ -272,14 +273,14 @@ TABLE: dict[str, tuple[Change, set[str]]] = {
     "a document renamed": (renamed("docs/garden.txt", "docs/park.txt"), DOCUMENTS),
     "a file that is no document": (new_file("docs/picture.bin", "..."), NOTHING),
     # questions
-    "a question added": (question(lambda of: of.append(NEW)), QUERIES),
-    "a question removed": (question(lambda of: of.pop()), QUERIES),
+    "a question added": (question(lambda of: of.append(NEW)), QUERIES | GOLD),
+    "a question removed": (question(lambda of: of.pop()), QUERIES | GOLD),
     "a question edited": (question(lambda of: of[0].update(query="When is the money back?")), QUERIES),
-    "the order of questions": (question(lambda of: of.reverse()), QUERIES),
+    "the order of questions": (question(lambda of: of.reverse()), QUERIES | GOLD),
     "a question without gold": (question(lambda of: of.append({"id": "x", "query": "Why?"})), NOTHING),
     "gold edited": (question(lambda of: of[0].update(gold_snippets=["within 14 days"])), GOLD),
     "a question's documents": (question(lambda of: of[0].update(documents=["refunds.md"])), GOLD),
-    "tags edited": (question(lambda of: of[0].update(tags=["money"])), NOTHING),
+    "tags edited": (question(lambda of: of[0].update(tags=["money"])), {"survey all cells"}),
     "a question reviewed": (question(lambda of: of[0].update(reviewed=True)), NOTHING),
     # the model's files
     "weights replaced in place": (file("model/model.safetensors", "weights", "heights"), MODEL),
@@ -296,7 +297,7 @@ TABLE: dict[str, tuple[Change, set[str]]] = {
         cells("index", ["dense", "bm25"], LABELS) | answers(*RETRIEVERS),
     ),
     "a function of retrieval": (code("chunklab_core.retrieve.hybrid", "return ", "return 0 or "), answers(*RETRIEVERS)),
-    "a function of scoring": (code("chunklab_core.score.recall", "return ", "return 0 or "), scores(*RETRIEVERS)),
+    "a function of scoring": (code("chunklab_core.score.recall", "return ", "return 0 or "), GOLD),
     "a function of the verdict": (code("chunklab_core.select.rule_out", "return ", "return 0 or "), SELECT),
     "a stage's own function": (
         code("chunklab_core.pipeline", "index, queries = sources", "queries = index, _ = sources"),
@@ -308,7 +309,7 @@ TABLE: dict[str, tuple[Change, set[str]]] = {
     # libraries
     "another pypdf": (library("pypdf"), DOCUMENTS),
     "another tiktoken": (library("tiktoken"), DOCUMENTS),
-    "another numpy": (library("numpy"), CHUNKS),
+    "another numpy": (library("numpy"), CHUNKS | LOCATE),
     "another rapidfuzz": (library("rapidfuzz"), MATCHING),
     "another scipy": (library("scipy"), SELECT),
     "another torch": (library("torch"), MODEL),

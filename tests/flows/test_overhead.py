@@ -38,8 +38,11 @@ def test_empty_tasks_are_as_many_as_those_of_the_evaluation_and_wait_for_the_sam
         "health": ["chunk"],
         "index": ["chunk"],
         "retrieve": ["index"],
-        "score": ["retrieve", "chunk"],
-        "select": ["score"],
+        "locate": ["parse"],
+        "match": ["chunk", "locate"],
+        "score": ["retrieve", "chunk", "match"],
+        "select": ["score", "parse", "locate"],
+        "survey": ["score", "select"],
     }
 
 

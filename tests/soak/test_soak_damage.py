@@ -172,6 +172,8 @@ def damage_some(cache: Path, dice: random.Random, ways: list[Damage], kinds: tup
         shelves = [path for path in files if ".sqlite" in path.name]
         path = dice.choice(shelves if shelves and dice.random() < 0.4 else files)
         way = dice.choice(ways)
+        if way is parent_a_file and path.parent == cache:
+            way = parent_gone  # a cache folder that is a file is refused, and that is no damage
         done.append(f"{way.__name__} {path.relative_to(cache)}")
         way(path, dice)
     return done

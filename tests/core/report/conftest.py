@@ -4,15 +4,26 @@ import pytest
 
 from chunklab_core.config import EvaluationConfig, to_mapping
 from chunklab_core.records import (
+    AxisEffect,
+    AxisEffects,
+    AxisLevel,
+    Breakdown,
+    Ceiling,
     Cell,
+    CellAtK,
     CellQuestion,
     CellVerdict,
     ChunkEntry,
     DocumentEntry,
+    Dominated,
     FuzzyFind,
     Health,
-    MetricsAtK,
+    LambdaPlace,
+    LambdaRange,
+    LossPart,
     ModelEntry,
+    ParetoFront,
+    PartRecall,
     Provenance,
     QuestionScore,
     Report,
@@ -20,18 +31,37 @@ from chunklab_core.records import (
     RunEntry,
     SkippedFile,
     Span,
+    Stability,
+    StabilityView,
     StageReuse,
+    Strata,
+    Stratum,
+    Survey,
     Warning,
 )
 
 STAGES = ("parse", "chunk", "health", "embed", "index", "retrieve", "score", "select")
 
 
+PARTS: tuple[LossPart, ...] = ("parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k")
+
+
+def loss_of(share: float) -> tuple[tuple[LossPart, float], ...]:
+    """All of it lost by the cut."""
+    return tuple((part, share if part == "cut" else 0.0) for part in PARTS)
+
+
+def at_k(k: int, recall: float) -> CellAtK:
+    means = (recall, 1.0, 1.0, 0.1, 600.0, 0.05, 0.9, 0.8, recall, 0.1, 0.1)
+    return CellAtK(k, *means, Ceiling(1.0, 0.5, 0.25), loss_of(1 - recall))
+
+
 def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: float | None = 0.4) -> Cell:
     """A cell with two questions: at this mean recall, with 300 tokens an answer."""
     questions = tuple(
         CellQuestion(
-            QuestionScore(name, recall, 1.0, 1.0, 0.5, 300, 0.1, 1, (True,), fuzzy),
+            QuestionScore(name, recall, 1.0, 1.0, 0.5, 300, 0.1, 0.9, 0.8, recall, 0.2, 0.2, 1, (True,), fuzzy),
+            (None if recall == 1 else "cut",),
             (Retrieved("fees.md#000000", 1, 0.75), Retrieved("fees.md#000001", 2, 0.5)),
         )
         for name, fuzzy in (("refund", ()), ("cash", (FuzzyFind(0, "fees.md#000000", "four", "five"),)))
@@ -43,17 +73,25 @@ def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: floa
         retriever=retriever,
         model=None if retriever == "bm25" else "all-MiniLM-L6-v2",
         reranker=None,
+        k=2,
         recall_at_k=recall,
         hit_rate_at_k=1.0,
         mrr=1.0,
         precision_at_k=0.5,
         retrieved_tokens_at_k=300.0,
         context_efficiency=0.1,
+        ndcg_at_k=0.9,
+        map_at_k=0.8,
+        token_recall=recall,
+        token_precision=0.2,
+        token_iou=0.2,
+        ceiling=Ceiling(1.0, 0.5, 0.25),
+        loss=loss_of(1 - recall),
         balanced=recall - 0.05,
         balanced_in_play=balanced_in_play,
         ci95=(0.0, 1.0),
         ci95_wilson=(0.1, 0.9) if recall == 1.0 else None,
-        by_k=(MetricsAtK(10, 1.0, 1.0, 1.0, 0.1, 600.0, 0.05), MetricsAtK(3, recall, 1.0, 1.0, 0.4, 450.0, 0.1)),
+        by_k=(at_k(10, 1.0), at_k(3, recall)),
         per_question=questions,
     )
 
@@ -63,6 +101,46 @@ def health_of(strategy: str) -> Health:
 
 
 NO_CHUNKS = Health("structure", 0, None, None, {"all-MiniLM-L6-v2": None}, None, 1.0, 90)
+
+
+def survey_of(n_cells: int) -> Survey:
+    """The leader is the first cell, its rival the second; whatever can be undefined is so once."""
+    few = PartRecall("tables", 1, 1, 0.5, None, (0.1, 0.9))
+    many = PartRecall("prose", 40, 38, 0.5, (0.4, 0.6), None)
+    strategies = (AxisLevel("fixed", 0.75, 0.5, (0.25, 0.75), 1), AxisLevel("structure", 0.0, None, None, 0))
+    retrievers = (AxisLevel("dense", 1.0, 0.5, (-0.125, 1.0), 1), AxisLevel("bm25", 0.25, -0.5, (-1.0, 0.125), 1))
+    asked = (
+        Stratum("prose", 38, 0.625, 0.125, 0.5, 0.75),
+        Stratum("lists", 9, 0.25, 0.25, 0.25, 0.25),
+        Stratum("tables", 1, 0.125, 1.0, None, None),
+    )
+    return Survey(
+        axes=AxisEffects(
+            (
+                AxisEffect("retriever", retrievers, 0.5, (-0.125, 1.0), None),
+                AxisEffect("strategy", strategies, None, None, None),
+            ),
+            None,
+        ),
+        pareto=ParetoFront((1, 0), (Dominated(2, 1),)),
+        lambda_range=LambdaRange(
+            LambdaPlace(0, 0.0, 0.125), None, 1, (LambdaPlace(0, 0.0, 0.125), LambdaPlace(1, 0.125, None))
+        ),
+        by_tag=Breakdown(((many, few),) * n_cells, "Few."),
+        by_document=Breakdown(((many,),) * n_cells, None),
+        by_gold_length=Breakdown(((few,),) * n_cells, None),
+        stability=Stability(
+            0,
+            2,
+            (
+                StabilityView("k", "k = 3", 0, True),
+                StabilityView("questions", "half 1a of the questions", 1, False),
+                StabilityView("lambda", "lambda = 0.1", 0, True),
+            ),
+        ),
+        strata=(Strata("tag", 0, 1, asked, 60, None), Strata("document", 0, 1, asked[:2], None, None)),
+        question_groups=((0, 1),),
+    )
 
 
 @pytest.fixture
@@ -104,6 +182,7 @@ def report() -> Report:
             cheapest_difference=-0.5,
             cheapest_ci95=(-1.0, 0.25),
         ),
+        survey=survey_of(3),
         warnings=(Warning("few_questions", "warning", "Fewer than 15 questions are scored.", "questions"),),
         chunks=(
             (
@@ -137,5 +216,11 @@ def full_report(report: Report) -> Report:
     )
     warnings = tuple(Warning(f"w{index}", "warning", f"Something of note, number {index}.") for index in range(5))
     return replace(
-        report, cells=cells, verdict=verdict, health=tuple(map(health_of, strategies)), warnings=warnings, chunks=()
+        report,
+        cells=cells,
+        verdict=verdict,
+        survey=survey_of(15),
+        health=tuple(map(health_of, strategies)),
+        warnings=warnings,
+        chunks=(),
     )

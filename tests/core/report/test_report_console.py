@@ -19,7 +19,7 @@ def screen(report: Report, width: int = 100, terminal: bool = False) -> str:
 def test_fifteen_cells_fit_one_screen(full_report: Report) -> None:
     lines = screen(full_report).splitlines()
 
-    assert len(lines) <= 40
+    assert len(lines) <= 42
     assert max(map(len, lines)) <= 100
     assert "effic" in lines[1]
 
@@ -138,7 +138,7 @@ def test_text_from_others_is_shown_and_never_obeyed(report: Report) -> None:
 
     text = screen(replace(report, cells=cells, verdict=verdict, warnings=(warning,)), width=300)
 
-    assert text.count("[red]fees[/red] :smile: [link=x]y") == 5
+    assert text.count("[red]fees[/red] :smile: [link=x]y") == 8
     assert not set(text) & set("\x1b\x9b\x07\u202e")
 
 
@@ -155,4 +155,39 @@ def test_more_warnings_than_fit_are_counted_the_worst_first(full_report: Report)
     text = screen(replace(full_report, warnings=(*full_report.warnings, worst)))
 
     assert "Error: Read me first." in text
-    assert "and 2 more warnings in report.json." in text
+    assert "and 3 more warnings in report.json." in text
+
+
+def test_what_stands_around_the_verdict_is_told_in_four_lines(report: Report) -> None:
+    text = screen(report, width=300)
+
+    assert (
+        "\nMoved recall: retriever by 0.500 (95 % CI -0.125 to 1.000), dense against bm25."
+        "\nPareto front: fixed/bm25, fixed/dense. First by balanced at lambda 0 to 0.125: fixed/dense."
+        "\nThe lead of fixed/dense holds in 2 of 3 views; not in: 1 of 1 halves of the questions."
+        "\nFurther questions tell most by tag: prose (75 %), lists (25 %) of them.\n"
+    ) in text
+
+
+def test_a_price_is_spoken_of_only_where_cells_are_ranked_by_it(report: Report) -> None:
+    assert "First by balanced" not in screen(replace(report, ranking_metric="mrr"))
+
+
+def test_no_further_questions_are_asked_for_where_none_would_settle_it(report: Report) -> None:
+    survey = replace(report.survey, strata=tuple(replace(one, needed=None) for one in report.survey.strata))
+
+    assert "Further questions" not in screen(replace(report, survey=survey))
+
+
+def test_one_cell_alone_has_nothing_around_it(report: Report) -> None:
+    verdict = replace(report.verdict, in_play=("fixed/dense",), cheapest_in_play="fixed/dense")
+    text = screen(replace(report, cells=report.cells[:1], verdict=verdict))
+
+    assert not [line for line in text.splitlines() if line.startswith(("Moved", "Pareto", "The lead", "Further"))]
+
+
+def test_a_warning_of_figures_that_the_screen_does_not_show_is_counted_and_not_shown(report: Report) -> None:
+    text = screen(replace(report, warnings=(Warning("small_parts", "info", "Many parts.", "by_tag"),)))
+
+    assert "Many parts." not in text
+    assert "and 1 more warning in report.json." in text

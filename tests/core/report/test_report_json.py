@@ -49,6 +49,10 @@ def test_the_schema_is_one_and_a_report_keeps_to_it(report: Report, full_report:
         lambda m: m["health"][1]["undefined"].pop("pct_oversized"),
         lambda m: m["verdict"].update(status="unsure"),
         lambda m: m["cells"][0]["per_question"][0].update(found=[]),
+        lambda m: m["cells"][0]["per_question"][0].update(lost=[None]),
+        lambda m: m["cells"][1]["per_question"][0].update(lost=["somewhere"]),
+        lambda m: m["cells"][0]["loss"].pop("cut"),
+        lambda m: m["cells"][0]["by_k"]["3"].pop("ceiling"),
         lambda m: m["cells"][0]["per_question"][0].update(text="a document's words"),
     ],
 )
@@ -66,6 +70,13 @@ def test_what_is_written_is_what_was_found(report: Report) -> None:
     assert mapping["questions"] == {"total": 3, "scored": 2, "skipped": [{"id": "open", "reason": "no gold_snippets"}]}
     assert (mapping["k"], mapping["verdict"]["p_best"]["fixed/bm25"]) == (2, 0.375)
     assert list(first["by_k"]) == ["3", "10"]
+    assert last["loss"] == {**dict.fromkeys(last["loss"], 0.0), "cut": 1.0}
+    assert list(last["loss"]) == ["parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k"]
+    assert last["per_question"][0]["lost"] == ["cut"]
+    assert (last["ceiling"], last["by_k"]["3"]["loss"]["cut"]) == (
+        {"recall": 1.0, "precision": 0.5, "token_precision": 0.25},
+        1.0,
+    )
     assert first["ci95_wilson"] == [0.1, 0.9]
     assert "ci95_wilson" not in last
     assert first["params"] == {"chunk_size": 512, "overlap": 64}

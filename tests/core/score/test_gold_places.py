@@ -18,6 +18,7 @@ from chunklab_core.records import Chunk, Document, Question, Span
 from chunklab_core.score.edges import core_of, edges_of, passage_of
 from chunklab_core.score.gold import find, find_gold, make_snippet
 from chunklab_core.score.holders import Held, hold
+from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.locate import locate
 from chunklab_core.score.places import Holders, SlotPlace, gold_documents, holders, slot_places, slots_without
 from chunklab_core.score.stored import (
@@ -30,6 +31,7 @@ from chunklab_core.score.stored import (
 )
 from chunklab_core.score.wordings import wordings_of
 
+NO_TOKENS = InTokens(np.zeros((0, 3)), np.zeros((0, 6)), np.zeros((0, 3), dtype=np.int64))
 SETS = Path(__file__).parents[4] / "shared" / "benchmarks"
 
 # What decides at a chunk's edge: figures that reach across a blank, joined lines, table pipes, text that folds.
@@ -373,7 +375,7 @@ def test_finds_are_those_of_find_gold_with_the_words_that_differ() -> None:
 
     assert finds.places == slow.take([2, 0, 1]).places
     assert found.words == {0: ("the", "teh")}
-    assert unpack_holders(pack_holders(found)).finds(0, 1, [0]).places == slow.take([0]).places
+    assert unpack_holders(pack_holders(found, NO_TOKENS))[0].finds(0, 1, [0]).places == slow.take([0]).places
 
 
 def test_what_was_located_comes_back_as_it_was_kept() -> None:
@@ -385,7 +387,7 @@ def test_what_was_located_comes_back_as_it_was_kept() -> None:
 
 
 def test_a_corpus_without_gold_has_no_holders() -> None:
-    empty = unpack_holders(pack_holders(holders([], wordings_of(QUESTIONS, 0.9))))
+    empty, _ = unpack_holders(pack_holders(holders([], wordings_of(QUESTIONS, 0.9)), NO_TOKENS))
 
     assert empty.slots() == set()
     assert empty.chunks_of(0, 0).shape == (0,)

@@ -17,8 +17,6 @@ from chunklab_core.score.loss import (
     SlotTrail,
     cell_loss,
     exact_shares,
-    next_step,
-    reads_whole,
 )
 
 K = 2
@@ -106,23 +104,6 @@ def test_a_question_without_gold_is_refused() -> None:
         cell_loss([QuestionTrail("q", (), {"bm25": [1]})], K)
     with pytest.raises(ValueError, match="no question, or one without a slot"):
         cell_loss([], K)
-
-
-def test_gold_is_read_where_any_of_its_places_ends_in_the_window() -> None:
-    assert reads_whole([40, 900], window_end=40)
-    assert not reads_whole([41, 900], window_end=40)
-    assert not reads_whole([], window_end=40)
-
-
-def test_every_part_has_a_next_step_and_the_model_is_named_with_its_window() -> None:
-    steps = {
-        part: next_step(part, k=5, candidates=100, model="all-MiniLM-L6-v2", max_length=256) for part in LOSS_PARTS
-    }
-
-    assert len(set(steps.values())) == len(LOSS_PARTS) == 7
-    assert "256 tokens that all-MiniLM-L6-v2 reads" in steps["truncated"]
-    assert "first 100" in steps["candidates"]
-    assert "below rank 5" in steps["below_k"]
 
 
 ROWS = st.lists(st.integers(0, 9), unique=True, max_size=6)

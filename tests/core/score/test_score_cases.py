@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from chunklab_core.records import Chunk, Question, QuestionScore, Span
-from chunklab_core.score import mean_scores, score_question
+from chunklab_core.score import QuestionGold, mean_scores, score_question
 from chunklab_core.score.gold import contains, find_gold
 from chunklab_core.score.normalize import normalize_chunk
+from chunklab_core.score.token_level import GoldSlot
 
 CASES = Path(__file__).parents[3] / ".." / "shared" / "cases" / "cases.yaml"
 
@@ -56,4 +57,5 @@ def _scored(name: str, given: dict[str, Any], k: int) -> QuestionScore:
     chunks = [Chunk(f"d#{at}", "d", Span(at, at + len(text)), text, "", 5) for at, text in enumerate(texts)]
     question = Question(name, "?", tuple((gold,) for gold in given["gold"]))
     finds = find_gold(question, chunks, [normalize_chunk(chunk, []) for chunk in chunks])
-    return score_question(question, chunks, finds, k, count_tokens=lambda text: len(text.split()))
+    gold = QuestionGold(int(finds.found.any(axis=1).sum()), [GoldSlot((), 1)])
+    return score_question(question, chunks, finds, k, gold=gold, spans=[], count_tokens=lambda text: len(text.split()))

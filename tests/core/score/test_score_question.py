@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from chunklab_core.records import Chunk, FuzzyFind, Question, QuestionScore, Span
-from chunklab_core.score import mean_scores, score_question
+from chunklab_core.records import Chunk, FuzzyFind, MetricsAtK, Question, QuestionScore, Span
+from chunklab_core.score import QuestionGold, mean_scores, score_question
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.hit_rate import hit_at_k
 from chunklab_core.score.mrr import first_hit_rank, reciprocal_rank
 from chunklab_core.score.normalize import normalize_chunk
 from chunklab_core.score.precision import precision_at_k
 from chunklab_core.score.recall import recall_at_k
+from chunklab_core.score.token_level import GoldSlot, Stretch
 from chunklab_core.select.balanced import balanced
 
 LAMP, ROPE = "The lamp hangs in the hall.", "The rope lies in the boat."
@@ -29,10 +30,14 @@ def chunk(text: str, at: int = 0, doc_id: str = "doc", prefix: str = "") -> Chun
     return Chunk(f"{doc_id}#{at}", doc_id, Span(at, at + len(text)), text, prefix, words(f"{prefix} {text}"))
 
 
+NO_PLACE = [GoldSlot((), 1)]  # of the gold in tokens of the documents, for who looks at other figures
+
+
 def scored(gold: list[str | tuple[str, ...]], chunks: list[Chunk], k: int = 3) -> QuestionScore:
     question = Question("q", "?", tuple((slot,) if isinstance(slot, str) else slot for slot in gold))
     finds = find_gold(question, chunks, [normalize_chunk(one, []) for one in chunks])
-    return score_question(question, chunks, finds, k, count_tokens=words)
+    against = QuestionGold(int(finds.found.any(axis=1).sum()), NO_PLACE)
+    return score_question(question, chunks, finds, k, gold=against, spans=[], count_tokens=words)
 
 
 def test_the_definitions_on_four_questions() -> None:
@@ -55,6 +60,34 @@ def test_the_definitions_on_four_questions() -> None:
     assert (mean.k, mean.recall_at_k, mean.hit_rate_at_k, mean.mrr) == (2, 0.375, 0.5, 0.5)
     assert mean.precision_at_k == pytest.approx(0.25)
     assert (mean.retrieved_tokens_at_k, mean.context_efficiency) == (6, 0.35)
+
+
+def test_order_and_tokens_are_those_of_the_ranking_up_to_k() -> None:
+    """Of three chunks that hold the gold, one came back at rank 2 and one below k; the gold is tokens 4 to 10."""
+    chunks = [chunk("none"), chunk(f"{LAMP} x", 10), chunk(f"{LAMP} y", 100)]
+    question = Question("q", "?", ((LAMP,),))
+    finds = find_gold(question, chunks, [normalize_chunk(one, []) for one in chunks])
+    gold = QuestionGold(3, [GoldSlot([Stretch(0, 4, 10)], 6)])
+    spans = [Stretch(0, 0, 2), Stretch(0, 4, 11), Stretch(0, 4, 10)]
+    score = score_question(question, chunks, finds, 2, gold=gold, spans=spans, count_tokens=words)
+
+    assert score.ndcg == pytest.approx((1 / np.log2(3)) / (1 + 1 / np.log2(3)))
+    assert score.average_precision == pytest.approx(1 / 2 / 3)
+    assert (score.token_recall, score.token_precision, score.token_iou) == pytest.approx((1, 6 / 9, 6 / 9))
+    assert mean_scores([score], 2) == MetricsAtK(
+        k=2,
+        recall_at_k=1,
+        hit_rate_at_k=1,
+        mrr=0.5,
+        precision_at_k=0.5,
+        retrieved_tokens_at_k=8,
+        context_efficiency=6 / 8,
+        ndcg_at_k=score.ndcg,
+        map_at_k=score.average_precision,
+        token_recall=score.token_recall,
+        token_precision=score.token_precision,
+        token_iou=score.token_iou,
+    )
 
 
 def test_overlapping_golds_count_as_their_union() -> None:
@@ -90,8 +123,9 @@ def test_gold_tokens_never_exceed_the_chunk_they_stand_in() -> None:
     question = Question("q", "?", ((LAMP,),))
     chunks = [chunk(LAMP)]
     finds = find_gold(question, chunks, [normalize_chunk(chunks[0], [])])
+    score = score_question(question, chunks, finds, 1, gold=QuestionGold(1, NO_PLACE), spans=[], count_tokens=len)
 
-    assert score_question(question, chunks, finds, 1, count_tokens=len).context_efficiency == 1
+    assert score.context_efficiency == 1
 
 
 def test_a_fuzzy_find_is_listed_with_the_words_that_differ_and_an_exact_one_is_not() -> None:
@@ -103,11 +137,11 @@ def test_a_fuzzy_find_is_listed_with_the_words_that_differ_and_an_exact_one_is_n
 
 def test_finds_of_another_ranking_or_no_k_are_refused() -> None:
     question = Question("q", "?", ((LAMP,),))
-    finds = find_gold(question, [], [])
+    finds, gold = find_gold(question, [], []), QuestionGold(0, NO_PLACE)
     with pytest.raises(ValueError, match="one row a chunk"):
-        score_question(question, [chunk(LAMP)], finds, 3, count_tokens=words)
+        score_question(question, [chunk(LAMP)], finds, 3, gold=gold, spans=[], count_tokens=words)
     with pytest.raises(ValueError, match="k is 0"):
-        score_question(question, [], finds, 0, count_tokens=words)
+        score_question(question, [], finds, 0, gold=gold, spans=[], count_tokens=words)
 
 
 def test_a_question_without_gold_has_no_recall() -> None:

@@ -136,10 +136,9 @@ def _is_within(text: str, at: int) -> bool:
 
 def _is_plain_gap(text: str, at: int) -> bool:
     """Whether a cut there lies at the single white space between two plain characters: the common case, soon told."""
-    around = text[max(at - 2, 0) : at + 2]
-    if len(around) < 4:
+    if at < 2 or at + 2 > len(text):
         return False
-    before, left, right, behind = around
+    before, left, right, behind = text[at - 2], text[at - 1], text[at], text[at + 1]
     return (right in _WHITE and left in _PLAIN and behind in _PLAIN) or (
         left in _WHITE and before in _PLAIN and right in _PLAIN
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from chunklab_core.records import Chunk, Document, Span
 from chunklab_core.score.edges import core_of, edges_of, has_whole_words, passage_of
-from chunklab_core.score.gold import HYPHENS, Match, find
+from chunklab_core.score.gold import Match, find
 from chunklab_core.score.locate import Located, Occurrence, Zone
 from chunklab_core.score.wordings import Wordings
 
@@ -65,7 +65,7 @@ def _by_overlap(
     waiting: list[set[int]] = [set() for _ in chunks]
     starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
     for there in located.occurrences:
-        if there.edits or _has_hyphen(wordings, there.wording):
+        if there.edits or wordings.has_hyphen(there.wording):
             continue
         for at in range(bisect_left(ends, there.end), bisect_right(starts, there.start)):
             if cores[at].start <= there.start and there.end <= cores[at].end:
@@ -93,7 +93,7 @@ def _by_zone(
     unfolded = 1 if document.text.isascii() else _UNFOLDED
     for zone, place in _with_places(located):
         edits, length = wordings.edits(zone.wording), len(wordings.snippets[zone.wording].text)
-        hyphen = _has_hyphen(wordings, zone.wording)
+        hyphen = wordings.has_hyphen(zone.wording)
         if not edits and not hyphen:
             continue
         for at in range(bisect_right(ends, zone.start), bisect_left(starts, zone.end)):
@@ -133,7 +133,7 @@ def _open_edges(
 ) -> None:
     """Adds to the open wordings those that may touch the edge of a chunk, or its prefix."""
     edges, owners = [], []
-    hyphened = [at for at in range(len(wordings.snippets)) if _has_hyphen(wordings, at)]
+    hyphened = [at for at in range(len(wordings.snippets)) if wordings.has_hyphen(at)]
     for (document, chunks), own, candidates in zip(documents, cores, known, strict=True):
         for at, (chunk, core) in enumerate(zip(chunks, own, strict=True)):
             here = edges_of(document.text, chunk, core, wordings.sieve.reach)
@@ -156,9 +156,3 @@ def _of_chunk(document: Document, chunk: Chunk, at: int, candidates: _Candidates
             if match:
                 found[wording] = match
     return [Held(at, wording, found[wording]) for wording in sorted(found)]
-
-
-def _has_hyphen(wordings: Wordings, wording: int) -> bool:
-    """Whether a copy may stand there character by character where the normalized text has none."""
-    typed = wordings.snippets[wording].typed.strip()
-    return typed.startswith(HYPHENS) or typed.endswith(HYPHENS)

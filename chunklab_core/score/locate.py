@@ -57,8 +57,9 @@ def locate(texts: Sequence[str], wordings: Wordings) -> list[Located]:
         there = list(_occurrences(wordings, window, passages[window.text]))
         occurrences += there
         zones += [_zone(window, passages[window.text])] if there else []
+    hyphened = [at for at in range(len(wordings.snippets)) if wordings.has_hyphen(at)]
     for (occurrences, zones), passage in zip(found, passages, strict=True):
-        for occurrence in _literals(wordings, passage):
+        for occurrence in _literals(wordings, hyphened, passage):
             zones.append(Zone(occurrence.wording, occurrence.start, occurrence.end))
             if occurrence not in occurrences:
                 occurrences.append(occurrence)
@@ -111,8 +112,8 @@ def _zone(window: Window, passage: Passage) -> Zone:
     return Zone(window.snippet, *passage.raw_span(start, end))
 
 
-def _literals(wordings: Wordings, passage: Passage) -> Iterator[Occurrence]:
+def _literals(wordings: Wordings, hyphened: Sequence[int], passage: Passage) -> Iterator[Occurrence]:
     """Copies, character by character, of wordings that begin or end at a hyphen."""
-    for at, snippet in enumerate(wordings.snippets):
-        for start, end in literal_copies(snippet, passage):
+    for at in hyphened:
+        for start, end in literal_copies(wordings.snippets[at], passage):
             yield Occurrence(at, start, end, 0)

@@ -17,6 +17,7 @@ AT_BAR = 0.005
 FEW_QUESTIONS = 15
 _LEAST_SHOWN = 0.0005  # of a recall
 _DEARER = 1.05  # times the tokens of another cell: less is told as 1.0 times
+_NAMED = 3  # cells in a sentence that is about many
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,12 @@ def _field(evidence: Evidence, names: Sequence[str]) -> list[str]:
     parts = []
     rest = [members for members, gone in zip(entrants[1:], out[1:], strict=True) if not gone]
     if rest and evidence.share < BAR:
-        parts.append(f"Not ruled out: {'; '.join(_name(members, names) for members in rest)}.")
+        parts.append(f"Not ruled out: {_some([_name(members, names) for members in rest], '; ')}.")
     gone = [cell for members, is_out in zip(entrants, out, strict=True) if is_out for cell in members]
     if gone:
         parts.append(
-            f"Ruled out: {_list(gone, names)}; each scores at least as well as {names[entrants[0][0]]!r} "
+            f"Ruled out: {_some([repr(names[cell]) for cell in gone], ', ')}; "
+            f"each scores at least as well as {names[entrants[0][0]]!r} "
             f"in under {_percent(evidence.tail_bar, 2)} of resamples."
         )
     return parts
@@ -160,6 +162,13 @@ def _name(members: Sequence[int], names: Sequence[str]) -> str:
     if len(members) == 1:
         return repr(names[members[0]])
     return f"{names[members[0]]!r} (equal on every question: {_list(members[1:], names)})"
+
+
+def _some(shown: Sequence[str], between: str) -> str:
+    """The first of them, and how many more: the fields of the verdict name them all."""
+    if len(shown) <= _NAMED + 1:
+        return between.join(shown)
+    return f"{between.join(shown[:_NAMED])} and {len(shown) - _NAMED} more"
 
 
 def _list(cells: Sequence[int], names: Sequence[str]) -> str:

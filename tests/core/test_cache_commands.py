@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from chunklab_core import pipeline, runs
+from chunklab_core import fingerprint, pipeline, runs
 from chunklab_core.errors import ConfigError
 from chunklab_core.report.json import report_to_mapping
-from chunklab_core.store import Items, Ref, Store
+from chunklab_core.store import Items, Ref, Store, stage_of
 from chunklab_core.workbench.cache import clear, inventory, prune, verify
 from flows.cache import parse_age, parse_size
 
@@ -179,12 +179,16 @@ def test_a_run_after_pruning_gives_the_figures_of_a_run_before(tmp_path: Path) -
         mapping = report_to_mapping(pipeline.evaluate(docs, questions, config, cache=tmp_path / "cache"))
         return json.dumps({**mapping, "provenance": {**mapping["provenance"], "run": None}})
 
+    fingerprint.worked_out.cache_clear()  # so that they are kept in this cache, too
     before, store = figures(small), Store(tmp_path / "cache")
+    assert prune(store, max_bytes=10**9, unused=True).n_results == inventory(store).n_unused == 0
+    assert {stage_of(ref) for ref in store.refs()} >= {"code", "tags"}
     figures(large)
     n_all = len(store.refs())
     for ref in store.refs():
         os.utime(store.path_of(ref), (0, 0))
     assert 0 < prune(store, unused=True).n_results < n_all
+    assert inventory(store).n_unused == 0
     assert figures(small) == before
     assert prune(store, max_bytes=0).n_results > 0
     assert store.refs() == []

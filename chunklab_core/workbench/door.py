@@ -127,7 +127,7 @@ def _says_default(value: object, default: object) -> bool:
 def _refuse_odd_paths(*paths: Path) -> None:
     for path in paths:
         if not is_unicode(path.resolve()):
-            raise ConfigError(f"The path {ascii(str(path))} is not UTF-8; rename its folders.")
+            raise ConfigError(f"The path {str(path)!a} is not UTF-8; rename its folders.")
 
 
 def _refuse_taken(strategy: Strategy) -> None:

@@ -125,7 +125,7 @@ def tasks_of(work: Iterable[Node]) -> list[dict[str, Any]]:
             "stage": one.stage,
             "label": one.label,
             "ref": ref,
-            "after": [each for each in inputs_of(one) if each in known],
+            "after": [each for each in dict.fromkeys(inputs_of(one)) if each in known],
         }
         for ref, one in known.items()
     ]

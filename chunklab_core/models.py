@@ -171,11 +171,13 @@ class Embedder:
         So what stands from there on shapes no vector. A model of unknown length is taken to read all. Costs as much
         as counting: ask for texts of more pieces than `max_length` only.
         """
-        if self.card.max_length is None:
+        if self.card.max_length is None or not texts:
             return [len(text) for text in texts]
         with self.lock:
             if self._find_ends is None:
-                self._find_ends = _window_finder(Path(self.card.folder), self.card.max_length)
+                find_ends = _window_finder(Path(self.card.folder), self.card.max_length)
+                self._check_unchanged()
+                self._find_ends = find_ends
             return self._find_ends(texts)
 
     def _load(self) -> Callable[[Sequence[str]], NDArray[np.float32]]:
@@ -318,7 +320,8 @@ def _digest_of(folder: Path) -> str:
     }  # each module of a model has its own folder
     files |= {path for path in folder.rglob(_OLD_WEIGHTS) if path.is_file() and path.parent not in newer}
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
-    code = code_of_function(__name__, "_SentenceTransformerEncoder")
+    made_by = ("_SentenceTransformerEncoder", "_piece_counter", "_window_finder")  # all that is kept of a text
+    code = [code_of_function(__name__, name) for name in made_by]
     return digest(["fp32", contents, {name: version_of(name) for name in BACKEND}, code])
 
 

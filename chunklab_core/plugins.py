@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from chunklab_core.errors import ConfigError, did_you_mean
-from chunklab_core.fingerprint import digest_file
+from chunklab_core.fingerprint import PACKAGE, digest, digest_file
+
+_INSTALLED = {"site-packages", "dist-packages"}  # folders of what the user has not written
 
 
 def is_plugin(name: str) -> bool:
@@ -50,20 +54,60 @@ def plugin_file(reference: str, base: Path | None = None) -> Path | None:
 
 
 def plugin_digest(reference: str, base: Path | None = None) -> str | None:
-    """SHA-256 of the file that holds a plug-in; None where it has no file.
+    """SHA-256 of the file that holds a plug-in and of the user's files that it imports; None where it has no file.
 
-    A module of a package is imported once in a process and stays as it is, so its file counts as it was at first.
+    What is imported by name is imported once in a process and stays as it is, so it counts as it was at first.
     """
     file = plugin_file(reference, base)
     if file is None:
         return None
-    return digest_file(file) if _parts(reference)[0].endswith(".py") else _digest_at_first(file)
+    source, _ = _parts(reference)
+    in_file = source.endswith(".py")
+    own = digest_file(file) if in_file else _digest_at_first(file)
+    beside = _files_behind([file, *([] if in_file else _files_of(source.partition(".")[0]))]) - {file}
+    return digest([own, *sorted(map(_digest_at_first, beside))]) if beside else own
 
 
 def check_unchanged(reference: str, digest: str | None, base: Path | None = None) -> None:
     """Raises ConfigError when the plug-in just loaded is another than the one whose digest stands in the keys."""
     if is_plugin(reference) and plugin_digest(reference, base) != digest:
         raise ConfigError(f"{reference} was changed while the run was going on. Run again.")
+
+
+def _files_behind(files: Iterable[Path]) -> set[Path]:
+    """These files, and those of all modules that they import and that are the user's own."""
+    found: set[Path] = set()
+    waiting = list(files)
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            modules = {name: _files_of(name) for name in _imported_by(file)}
+            waiting += [each for of in modules.values() for each in of if not _INSTALLED & set(each.parts)]
+    return found
+
+
+def _imported_by(file: Path) -> set[str]:
+    """The packages and modules that a file imports by their full names, without those of Python and of chunklab."""
+    try:
+        parts = list(ast.walk(ast.parse(file.read_bytes())))
+    except (SyntaxError, ValueError):
+        return set()  # importing it will say so, if it is imported at all
+    names = [alias.name for part in parts if isinstance(part, ast.Import) for alias in part.names]
+    names += [part.module for part in parts if isinstance(part, ast.ImportFrom) and part.module and not part.level]
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {PACKAGE}
+
+
+def _files_of(package: str) -> list[Path]:
+    """The source files of a package or module, found without importing it."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return []
+    if spec is None:
+        return []
+    inside = [file for place in spec.submodule_search_locations or () for file in Path(place).rglob("*.py")]
+    return inside or [Path(spec.origin)] if spec.origin and spec.origin.endswith(".py") else inside
 
 
 @cache

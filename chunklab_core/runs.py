@@ -17,6 +17,7 @@ import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -132,9 +133,11 @@ def noted(store: Store, refs: Collection[Ref]) -> dict[Ref, Effort]:
 def records(store: Store, but: str = "") -> Iterator[RunRecord]:
     """All runs on record, newest first; those whose record is damaged or of another version are left out.
 
-    A run that was killed has `how` "killed" and no `ended`. `but` is the id of a run that is left out, too.
+    Over a layer, those of the store below are runs on record, too. A run that was killed has `how` "killed" and no
+    `ended`. `but` is the id of a run that is left out.
     """
-    for path in sorted(_folder(store).glob("*.json"), reverse=True):
+    folders = [_folder(each) for each in (store, store.below) if each]
+    for path in sorted(chain(*(folder.glob("*.json") for folder in folders)), key=lambda path: path.name, reverse=True):
         record = _read(path) if path.stem != but else None
         if record is not None:
             yield record if record.how or _lives(path) else _killed(store, record)

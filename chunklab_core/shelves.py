@@ -32,6 +32,7 @@ Identity = tuple[int, int]
 _Found = dict[bytes, bytes | None]
 
 _FILE = "items.sqlite"
+_ASIDE = ".damaged-"  # begins the name of a shelf that is on its way out
 _CHECK_BYTES = 8
 _LOOKUP_ROWS = 500  # keys in one SELECT; SQLite allows 999 variables in its oldest builds
 _REMEDIES = 5  # tries, before a shelf that breaks again and again is given up
@@ -90,7 +91,7 @@ class Shelves:
 
         if not keys:
             return {}
-        return self._on(shelf, read) if self._writable else self._on_foreign(shelf, read)
+        return self._read(shelf, read, {})
 
     def put(self, shelf: str, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Keeps items under their keys, all of them or none."""
@@ -122,7 +123,7 @@ class Shelves:
             found = rows.execute("SELECT key, length(CAST(value AS BLOB)) FROM items")
             return [(key, n_bytes or 0) for key, n_bytes in found if isinstance(key, bytes)]
 
-        return self._on(shelf, read)
+        return self._read(shelf, read, [])
 
     def check(self, shelf: str) -> tuple[int, int]:
         """Reads every item: how many are whole, and how many were not; those are gone."""
@@ -149,6 +150,13 @@ class Shelves:
             rows.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
         self._on(shelf, shrink)
+
+    def drop(self, shelf: str) -> None:
+        """Takes a whole shelf away; that needs no room on the disk, as forgetting its items would."""
+        self.close()
+        aside = (self.folder / shelf).with_name(f"{_ASIDE}{uuid4().hex}")
+        (self.folder / shelf).rename(aside)
+        remove(aside)
 
     def close(self) -> None:
         """Closes the connections that are not in use; the next call opens new ones."""
@@ -238,11 +246,14 @@ class Shelves:
             )
         return CacheRefusedError.of(self.folder.parent, error)
 
-    def _on_foreign(self, shelf: str, read: Callable[[sqlite3.Connection], _Found]) -> _Found:
+    def _read(self, shelf: str, read: Callable[[sqlite3.Connection], T], nothing: T) -> T:
+        return self._on(shelf, read) if self._writable else self._on_foreign(shelf, read, nothing)
+
+    def _on_foreign(self, shelf: str, read: Callable[[sqlite3.Connection], T], nothing: T) -> T:
         """What `read` finds on a shelf that must not be written; nothing where it cannot be read."""
         path = self.folder / shelf / _FILE
         if not path.is_file():
-            return {}
+            return nothing
         # The rows of a process that was killed, or writes just now, lie beside; to read them may leave files there.
         modes = ["", "&immutable=1"] if identity_of(Path(f"{path}-wal")) else ["&immutable=1"]
         for mode in modes:
@@ -256,7 +267,7 @@ class Shelves:
         if shelf not in self._told:
             self._told.add(shelf)
             _log.warning("cache: %s cannot be read (%s); its entries are made anew", path, reason)
-        return {}
+        return nothing
 
 
 # ---------------------------------------------------------------- rows
@@ -326,7 +337,7 @@ def _is_obstructed(path: Path) -> bool:
 
 def _set_aside(path: Path, damaged: Identity | None, error: Exception) -> None:
     """Takes a damaged shelf away; a new one that another process has made in its place stays, or comes back."""
-    aside = path.parent.with_name(f".damaged-{uuid4().hex}")
+    aside = path.parent.with_name(f"{_ASIDE}{uuid4().hex}")
     try:
         path.parent.rename(aside)
     except FileNotFoundError:

@@ -92,6 +92,11 @@ class Store:
         below = _text_of(self.root / _BELOW) if writable else None
         self._below = Store(below, writable=False) if below else None
 
+    @property
+    def below(self) -> Store | None:
+        """The store under this layer; None where this is none."""
+        return self._below
+
     def __enter__(self) -> Store:
         return self
 

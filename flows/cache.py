@@ -33,9 +33,9 @@ examples:
 status: 0 done, 1 verify found damage (it is taken away and made anew), 2 the request cannot be met
 """
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?B)", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d+)?)\s*([KMGT]?B)", re.IGNORECASE)
 _SPANS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_SPAN = re.compile(r"(\d+)\s*([mhdw])", re.IGNORECASE)
+_SPAN = re.compile(r"(\d{1,5})\s*([mhdw])", re.IGNORECASE)  # 99999w ago there were dates already
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Does what was asked; the status."""
-    store = Store(Path(options.cache_dir) if options.cache_dir else default_cache_dir())
+    folder = Path(options.cache_dir) if options.cache_dir else default_cache_dir()
+    store = Store(folder, writable=options.doing != "info")
     lines, ended = {"info": _info, "verify": _verify, "prune": _prune, "clear": _clear}[options.doing](options, store)
     for line in lines:
         print(line)  # noqa: T201
@@ -140,11 +141,8 @@ def parse_age(typed: str) -> timedelta:
     """The time that an age such as 12h, 30d or 4w stands for. Raises ConfigError."""
     match = _SPAN.fullmatch(typed.strip())
     if not match:
-        raise ConfigError(f"--older-than is {typed!r}; expected a number and m, h, d or w: 12h, 30d, 4w.")
-    try:
-        return int(match[1]) * _SPANS[match[2].lower()]
-    except OverflowError:
-        raise ConfigError(f"--older-than is {typed!r}; that is longer ago than there is time.") from None
+        raise ConfigError(f"--older-than is {typed!r}; expected up to five digits and m, h, d or w: 12h, 30d, 4w.")
+    return int(match[1]) * _SPANS[match[2].lower()]
 
 
 def _bytes(number: int) -> str:

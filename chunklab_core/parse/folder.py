@@ -39,7 +39,7 @@ def list_documents(docs: Path, is_supported: Callable[[str], bool]) -> tuple[Pat
     skipped: list[SkippedFile] = []
     for name in names:
         reason = _reason_to_skip(folder / name, is_supported)
-        doc_id = unicodedata.normalize("NFC", name)
+        doc_id = unicodedata.normalize("NFC", name.encode("utf-8", "backslashreplace").decode())
         try:
             if not reason:
                 path = folder / name
@@ -69,6 +69,8 @@ def _walk(folder: Path) -> Iterator[str]:
 
 
 def _reason_to_skip(path: Path, is_supported: Callable[[str], bool]) -> str:
+    if not is_unicode(path):
+        return "its name, or that of its folder, is not UTF-8; rename it"
     if path.name.startswith("."):
         return "hidden (its name begins with a dot)"
     if path.is_dir():
@@ -78,6 +80,11 @@ def _reason_to_skip(path: Path, is_supported: Callable[[str], bool]) -> str:
     if not is_supported(path.suffix.lower()):
         return f"format {path.suffix.lower() or 'without a suffix'} is not supported"
     return ""
+
+
+def is_unicode(path: Path) -> bool:
+    """Whether a path can be written into a report; names of files may be any bytes."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in str(path))
 
 
 def _refuse_nothing(docs: Path, taken: list[SourceFile], skipped: list[SkippedFile]) -> None:

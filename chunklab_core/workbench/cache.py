@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import CacheRefusedError, ConfigError
 from chunklab_core.runs import RunRecord, last_use, living, no_run_begins, records, refs_in_use
 from chunklab_core.shelves import remove
 from chunklab_core.store import Items, MissingError, Ref, Store, stage_of
@@ -103,18 +103,29 @@ def inventory(store: Store) -> Inventory:
 def verify(store: Store) -> Verified:
     """Reads everything and checks it; what is damaged is taken away, so that the next run makes it anew."""
     refs, shelves, damaged, n_items = store.refs(), store.shelves.names(), [], 0
-    of = len(refs) + len(shelves)
+    of, kept = len(refs) + len(shelves), dict[str, set[bytes]]()
     for done, shelf in enumerate(shelves):
         _tell(done, of)
         whole, broken = store.shelves.check(shelf)
+        kept[shelf] = {key for key, _ in store.shelves.sizes(shelf)}
         n_items += whole + broken
         damaged += [f"{broken} items of {shelf}"] if broken else []
     for done, ref in enumerate(refs, start=len(shelves)):
         _tell(done, of)
-        if not store.intact(ref):
+        if not _stands(store, ref, kept):
+            store.discard(ref)
             damaged.append(ref)
     _tell(of, of)
     return Verified(len(refs), n_items, tuple(damaged))
+
+
+def _stands(store: Store, ref: Ref, kept: Mapping[str, set[bytes]]) -> bool:
+    """Whether a result is whole, and all items it leans on are among those that were found whole."""
+    try:
+        items = store.leans_on(ref)
+    except MissingError:
+        return False
+    return items is None or kept.get(items.shelf, set()).issuperset(items.keys)
 
 
 def _tell(done: int, of: int) -> None:
@@ -138,7 +149,7 @@ def prune(
     """
     if not store.root.is_dir():
         return Pruned(0, 0, 0, 0, 0)
-    with no_run_begins(store):
+    with _alone(store):
         before = _size(store.root)
         holdings = _Holdings(store)
         orphans = unused or max_bytes is not None
@@ -148,6 +159,19 @@ def prune(
         left = _size(store.root)
     n_spared = len(chosen & holdings.in_use)
     return Pruned(len(chosen) - n_spared, n_items, max(0, before - left), left, n_spared)
+
+
+@contextlib.contextmanager
+def _alone(store: Store) -> Iterator[None]:
+    """While it lasts no run begins. Raises ConfigError where nothing can be taken away."""
+    try:
+        with no_run_begins(store):
+            yield
+    except (OSError, NotImplementedError) as error:  # the latter from a file system without locks
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"The cache folder {store.root} cannot be changed ({reason}). Name another with --cache-dir."
+        ) from error
 
 
 def _sweep(store: Store) -> None:
@@ -168,7 +192,7 @@ def clear(store: Store) -> int:
     """
     if not store.root.is_dir():
         return 0
-    with no_run_begins(store):
+    with _alone(store):
         alive = living(store)
         if alive:
             raise ConfigError(
@@ -214,19 +238,20 @@ class _Holdings:
         leaning, left = self._items_of(gone), self._items_of(self._used.keys() - gone)
         for ref in gone:
             self._store.discard(ref)
-            (self._store.root / "prefect" / ref.replace("/", "-")).unlink(missing_ok=True)
+            remove(self._store.root / "prefect" / ref.replace("/", "-"))
         if self._alive:
             return 0
         orphans = orphans and (not self._runs or self._runs[0].how not in _UNFINISHED)
         n_gone = 0
         for shelf in self._store.shelves.names():
-            here = leaning.get(shelf, set())
-            if orphans:
-                here = here | {key for key, _ in self._store.shelves.sizes(shelf)}
-            here = here - left.get(shelf, set())
-            if here:
+            there = {key for key, _ in self._store.shelves.sizes(shelf)}
+            here = (there if orphans else there & leaning.get(shelf, set())) - left.get(shelf, set())
+            if here == there:
+                self._store.shelves.drop(shelf)
+            elif here:
                 self._store.discard_items(shelf, here)
-                self._store.shelves.compact(shelf)
+                with contextlib.suppress(CacheRefusedError):  # a full disk; the room is there for items to come
+                    self._store.shelves.compact(shelf)
             n_gone += len(here)
         return n_gone
 

@@ -19,16 +19,20 @@ from chunklab_core.store import Ref, Store, pack_json, unpack_json
 @contextmanager
 def code_remembered(store: Store) -> Iterator[None]:
     """While it lasts, fingerprints are those that the store has for these sources; at its end, new ones are kept."""
-    known, sources = worked_out(), _sources_at_first()
-    ref = Ref(f"code/{sources}")
+    known, ref = worked_out(), code_ref()
     if not known:
         with suppress(KeyError):
             known.update(unpack_json(store.read(ref)))
     n_before = len(known)
     yield
-    if len(known) > n_before and sources_of_package() == sources:  # not edited while they were worked out
+    if len(known) > n_before and sources_of_package() == _sources_at_first():  # not edited while they were worked out
         with suppress(ConfigError):  # they will be worked out again, which is no reason to end
             store.write(ref, pack_json(known))
+
+
+def code_ref() -> Ref:
+    """Under which name the fingerprints of this process's code are kept."""
+    return Ref(f"code/{_sources_at_first()}")
 
 
 @cache

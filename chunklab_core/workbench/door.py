@@ -19,7 +19,7 @@ from chunklab_core.errors import ConfigError, did_you_mean
 from chunklab_core.fingerprint import digest
 from chunklab_core.models import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import is_supported
-from chunklab_core.parse.folder import list_documents
+from chunklab_core.parse.folder import is_unicode, list_documents
 from chunklab_core.plugins import is_plugin, plugin_digest
 from chunklab_core.questions import load_questions
 from chunklab_core.records import Question, SkippedFile
@@ -46,8 +46,10 @@ def prepare(
 
 def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Store) -> Ref:
     strategies = [_strategy(strategy) for strategy in settings.strategies]
+    _refuse_odd_paths(docs, questions)
     asked = load_questions(questions)
-    folder, files, skipped = list_documents(docs, is_supported)
+    folder, files, listed = list_documents(docs, is_supported)
+    skipped = [file for file in listed if not (folder / file.path).resolve().is_relative_to(store.root.resolve())]
     _check_documents(asked, [file.doc_id for file in files], skipped)
     scored = [question for question in asked if question.slots]
     store.check_writable()
@@ -120,6 +122,12 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
 def _says_default(value: object, default: object) -> bool:
     """Whether a parameter was typed as what it is anyway; 95 and 95.0 are one number, true and 1 are not."""
     return isinstance(value, bool) == isinstance(default, bool) and value == default
+
+
+def _refuse_odd_paths(*paths: Path) -> None:
+    for path in paths:
+        if not is_unicode(path.resolve()):
+            raise ConfigError(f"The path {str(path)!a} is not UTF-8; rename its folders.")
 
 
 def _refuse_taken(strategy: Strategy) -> None:

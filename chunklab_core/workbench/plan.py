@@ -20,6 +20,7 @@ from chunklab_core.runs import begin, records
 from chunklab_core.store import Ref, Store, stage_of, unpack_json
 from chunklab_core.workbench.changes import Comparison, compare, explain, reasons_of
 from chunklab_core.workbench.chunk_table import ChunkTable
+from chunklab_core.workbench.code_memory import code_ref
 from chunklab_core.workbench.estimates import History
 
 UNITS = {"parse": "documents", "chunk": "documents", "embed": "texts"}
@@ -122,8 +123,8 @@ def recorded(
     """Keeps a record of a run while it lasts, and gives what has to be made, each with its reasons."""
     run = unpack_json(store.read(inputs))
     explained = explain(run, work)
-    typed = [Ref(run[name]) for name in ("corpus", "queries", "questions", "gold")]
-    with begin(store, inputs, [*typed, *(one.ref for one in work)], explained) as run_id:
+    typed = [Ref(run[name]) for name in ("corpus", "queries", "questions", "gold", "tags")]
+    with begin(store, inputs, [code_ref(), *typed, *(one.ref for one in work)], explained) as run_id:
         todo = nodes_to_run(store, work, refresh)
         yield reasons_of(compare(store, explained, but=run_id), todo, refresh) if todo else {}
 

@@ -1,18 +1,21 @@
 """What lies in a cache, whether it is whole, and what can go without a run missing it."""
 
+import errno
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from chunklab_core import pipeline, runs
-from chunklab_core.errors import ConfigError
+from chunklab_core import fingerprint, pipeline, runs
+from chunklab_core.errors import CacheRefusedError, ConfigError
 from chunklab_core.report.json import report_to_mapping
-from chunklab_core.store import Items, Ref, Store
+from chunklab_core.shelves import Shelves
+from chunklab_core.store import Items, Ref, Store, stage_of
 from chunklab_core.workbench.cache import clear, inventory, prune, verify
 from flows.cache import parse_age, parse_size
 
@@ -116,6 +119,34 @@ def test_finished_batches_of_a_stopped_run_wait_for_the_next_one(store: Store) -
     assert ORPHAN not in items(store)
 
 
+def test_on_a_disk_that_is_full_things_still_go(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To give room back, SQLite first needs as much again; a shelf of which nothing stays needs none."""
+
+    def refused(*_: object) -> None:
+        raise CacheRefusedError("full")
+
+    monkeypatch.setattr(Shelves, "compact", refused)
+    prune(store, unused_since=ago(days=30))
+    assert items(store) == {SHARED, ONLY_NEW, ORPHAN}
+    monkeypatch.setattr(Shelves, "delete", refused)
+    prune(store, max_bytes=0)
+    assert store.shelves.names() == []
+    assert items(store) == set()
+
+
+@pytest.mark.parametrize("ask", [clear, lambda store: prune(store, max_bytes=0)])
+def test_a_folder_that_cannot_be_changed_is_said_in_one_line(
+    ask: Callable[[Store], object], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(runs.FileLock, "acquire", refused)
+    with pytest.raises(ConfigError, match=r"cannot be changed \(Read-only file system\)") as caught:
+        ask(store)
+    assert "\n" not in str(caught.value)
+
+
 def test_leftovers_of_killed_writers_and_of_older_formats_go(store: Store) -> None:
     left = [store.root / "results/chunk/00/.writing-a", store.root / "items/.damaged-b", store.root / "items/a.sqlite"]
     for path in left:
@@ -179,12 +210,17 @@ def test_a_run_after_pruning_gives_the_figures_of_a_run_before(tmp_path: Path) -
         mapping = report_to_mapping(pipeline.evaluate(docs, questions, config, cache=tmp_path / "cache"))
         return json.dumps({**mapping, "provenance": {**mapping["provenance"], "run": None}})
 
+    for remembered in (fingerprint.worked_out, pipeline._code_of):  # so that it is kept in this cache, too
+        remembered.cache_clear()
     before, store = figures(small), Store(tmp_path / "cache")
+    assert prune(store, max_bytes=10**9, unused=True).n_results == inventory(store).n_unused == 0
+    assert {stage_of(ref) for ref in store.refs()} >= {"code", "tags"}
     figures(large)
     n_all = len(store.refs())
     for ref in store.refs():
         os.utime(store.path_of(ref), (0, 0))
     assert 0 < prune(store, unused=True).n_results < n_all
+    assert inventory(store).n_unused == 0
     assert figures(small) == before
     assert prune(store, max_bytes=0).n_results > 0
     assert store.refs() == []
@@ -203,13 +239,13 @@ def test_ages(typed: str, hours: float) -> None:
     assert parse_age(typed) == timedelta(hours=hours)
 
 
-@pytest.mark.parametrize("typed", ["30", "d", "-3d", "5y", "1.5d", "999999999999d"])
+@pytest.mark.parametrize("typed", ["30", "d", "-3d", "5y", "1.5d", "999999d", "999999999999d"])
 def test_an_age_that_is_none_is_refused(typed: str) -> None:
     with pytest.raises(ConfigError, match="--older-than is"):
         parse_age(typed)
 
 
-@pytest.mark.parametrize("typed", ["5", "GB", "-1GB", "5 apples"])
+@pytest.mark.parametrize("typed", ["5", "GB", "-1GB", "5 apples", "9" * 400 + "GB"])
 def test_a_size_that_is_none_is_refused(typed: str) -> None:
     with pytest.raises(ConfigError, match="--max-size is"):
         parse_size(typed)
@@ -225,7 +261,10 @@ def test_the_command_line(store: Store) -> None:
     told = command(store, "info")
     assert told.returncode == 0, told.stderr
     assert "results of chunk" in told.stdout
+    store.close()
+    before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
     assert json.loads(command(store, "info", "--json").stdout)["n_unused"] == 2
+    assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
     store.path_of(NEW).write_bytes(b"damaged")
     found = command(store, "verify")
     assert (found.returncode, found.stderr) == (1, "")

@@ -78,6 +78,29 @@ def test_a_model_is_what_shapes_its_vectors(model: Path, file: str, content: byt
     assert (model_card(str(model)).digest == before) is same
 
 
+@pytest.mark.parametrize("edited", ["_SentenceTransformerEncoder", "_piece_counter", "_window_finder"])
+def test_a_model_is_also_the_code_that_makes_what_is_kept_of_a_text(
+    edited: str, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = model_card(str(model)).digest
+    known = models.code_of_function
+    monkeypatch.setattr(
+        models, "code_of_function", lambda module, name: known(module, name) + "edited" * (name == edited)
+    )
+
+    assert model_card(str(model)).digest != before
+
+
+def test_a_tokenizer_that_was_replaced_under_way_finds_no_window(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = open_embedder(model_card(str(model)))
+    monkeypatch.setattr(models, "_window_finder", lambda folder, limit: lambda texts: [limit for _ in texts])
+    (model / "tokenizer.json").write_text("[]")
+
+    assert embedder.window_ends([]) == []
+    with pytest.raises(ConfigError, match="was changed while the run was going on"):
+        embedder.window_ends(["long"])
+
+
 def test_a_model_in_another_folder_is_the_same_model(model: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(model, tmp_path / "elsewhere")
 

@@ -1,5 +1,6 @@
 """Whole runs in this process on a small world, with a chunker and an embedder of the user's own."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,37 @@ def test_a_file_that_changes_during_a_run_ends_it_and_leaves_nothing_behind(worl
     path.write_text(typed)
 
     assert [entry.doc_id for entry in world.report(settings).documents] == ["parcels.txt", "refunds.txt"]
+
+
+def test_a_cache_that_lies_among_the_documents_is_none_of_them(world: World) -> None:
+    def report() -> Report:
+        return pipeline.evaluate(
+            world.docs, world.folder / "questions.yaml", world.settings(), cache=world.docs / "cache"
+        )
+
+    first, again = report(), report()
+
+    assert first.skipped == again.skipped == ()
+    assert sum(stage.run for stage in again.provenance.run.stages) == 0
+
+
+def test_a_name_that_is_no_text_is_left_out_and_said(world: World) -> None:
+    odd = os.fsdecode(b"caf\xe9.txt")
+    try:
+        (world.docs / odd).write_text("Coffee costs 3 EUR.")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+
+    (left_out,) = world.report(world.settings()).skipped
+    assert (left_out.path, left_out.reason) == (
+        "caf\\udce9.txt",
+        "its name, or that of its folder, is not UTF-8; rename it",
+    )
+
+    world.docs = world.docs.rename(world.folder / odd)
+    with pytest.raises(ConfigError, match=r"not UTF-8; rename its folders") as caught:
+        world.report(world.settings())
+    assert str(caught.value).isascii()
 
 
 def test_a_refreshed_stage_does_its_work_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

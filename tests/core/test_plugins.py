@@ -1,9 +1,11 @@
+import sys
 from pathlib import Path
 
 import pytest
 
+from chunklab_core import plugins
 from chunklab_core.errors import ConfigError
-from chunklab_core.plugins import load_plugin, plugin_file
+from chunklab_core.plugins import load_plugin, plugin_digest, plugin_file
 
 BY_LINE = """
 from __future__ import annotations
@@ -59,3 +61,38 @@ def test_what_cannot_be_loaded_is_said_in_one_line(folder: Path, reference: str,
         load_plugin(reference, folder)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("edited", "counts"),
+    [("by_line.py", True), ("rules_of_mine/deep.py", True), ("words_of_mine.py", True), ("alone_of_mine.py", False)],
+)
+def test_files_of_the_users_that_a_plugin_imports_are_part_of_it(
+    edited: str, counts: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`by_line.py` imports a package, one module of which imports another file; nobody imports `alone_of_mine.py`."""
+    monkeypatch.syspath_prepend(str(folder))
+    for name in [name for name in sys.modules if name.startswith("rules_of_mine")]:
+        monkeypatch.delitem(sys.modules, name)
+    (folder / "rules_of_mine").mkdir()
+    for name, source in {
+        "by_line.py": f"{BY_LINE}\nimport re\nimport numpy\nfrom rules_of_mine.deep import WIDTH\n",
+        "rules_of_mine/__init__.py": "",
+        "rules_of_mine/deep.py": "def width():\n    import words_of_mine\n\n\nWIDTH = 3\n",
+        "words_of_mine.py": "",
+        "alone_of_mine.py": "",
+    }.items():
+        (folder / name).write_text(source)
+
+    def in_a_new_process() -> list[str | None]:
+        plugins._digest_at_first.cache_clear()
+        return [plugin_digest(name, folder) for name in ("by_line.py:ByLine", "rules_of_mine.deep:width")]
+
+    before = in_a_new_process()
+    assert in_a_new_process() == before
+    (folder / edited).write_text((folder / edited).read_text() + "\n")
+
+    assert [one != other for one, other in zip(in_a_new_process(), before, strict=True)] == [
+        counts,
+        counts and edited != "by_line.py",
+    ]

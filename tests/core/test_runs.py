@@ -16,7 +16,7 @@ import pytest
 from chunklab_core import runs
 from chunklab_core.errors import ConfigError
 from chunklab_core.runs import Effort
-from chunklab_core.store import Ref, Store
+from chunklab_core.store import Ref, Store, layer_over
 
 INPUTS, PARSED, CHUNKS = Ref("inputs/1"), Ref("parse/2"), Ref("chunk/3")
 
@@ -147,6 +147,17 @@ def test_the_last_use_of_a_result_is_that_of_the_newest_run_that_read_it(store: 
     newest, oldest = runs.records(store)
 
     assert runs.last_use(store) == {INPUTS: newest.ended, CHUNKS: newest.ended, PARSED: oldest.ended}
+
+
+def test_over_a_layer_runs_of_the_store_below_are_on_record_in_one_order(store: Store, tmp_path: Path) -> None:
+    layer_over(tmp_path / "layer", store.root)
+    layer, begun = Store(tmp_path / "layer"), []
+    for one in (store, layer, store):
+        with runs.begin(one, INPUTS, [PARSED]) as run_id:
+            begun.append(run_id)
+
+    assert [record.run_id for record in runs.records(layer)] == begun[::-1]
+    assert [record.run_id for record in runs.records(store)] == [begun[2], begun[0]]
 
 
 def test_the_oldest_records_go_and_those_of_living_runs_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

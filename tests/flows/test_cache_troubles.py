@@ -118,6 +118,7 @@ def test_what_another_process_takes_away_during_a_flow_is_made_again(
         "chunk": 2,
         "locate": 1,
         "match": 2,
+        "ceiling": 2,
         "score": 6,
         "select": 1,
         "survey": 1,

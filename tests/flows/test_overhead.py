@@ -40,6 +40,7 @@ def test_empty_tasks_are_as_many_as_those_of_the_evaluation_and_wait_for_the_sam
         "retrieve": ["index"],
         "locate": ["parse"],
         "match": ["chunk", "locate"],
+        "ceiling": ["match"],
         "score": ["retrieve", "chunk", "match"],
         "select": ["score", "parse", "locate"],
         "survey": ["score", "select"],

@@ -23,7 +23,7 @@ from flows import cli
 status = cli.run(sys.argv[1:])
 print(status, *(name for name in ("prefect", "torch", "sentence_transformers") if name in sys.modules), file=sys.stderr)
 """
-INPUTS = {"inputs", "corpus", "queries", "questions", "gold"}
+INPUTS = {"inputs", "corpus", "queries", "questions", "gold", "tags", "code"}  # and the fingerprints of the code
 
 
 def test_a_plan_starts_nothing_and_leaves_nothing_but_the_inputs(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from chunklab_core.store import MissingError, Store, layer_over, write_atomicall
 T = TypeVar("T")
 
 FORMAT = 3  # of the store; one more with every change that an older chunklab would not understand
-_MARK = "version"
+MARK = "version"
 _ATTEMPTS = 5
 
 _log = logging.getLogger(__name__)
@@ -119,14 +119,14 @@ def _device(folder: Path) -> int:
 def _newer_format(root: Path) -> int | None:
     """The format of the folder if this version of chunklab does not know it yet."""
     try:
-        found = int((root / _MARK).read_text(encoding="ascii"))
+        found = int((root / MARK).read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None  # new, from before there was a mark, or damaged: every entry is checked by itself anyway
     return found if found > FORMAT else None
 
 
 def _mark(root: Path) -> None:
-    mark = root / _MARK
+    mark = root / MARK
     with contextlib.suppress(OSError):  # the next entry will tell
         if not mark.is_file() or mark.read_bytes() != b"%d\n" % FORMAT:
             write_atomically(mark, [b"%d\n" % FORMAT])

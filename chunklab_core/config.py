@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -535,11 +534,11 @@ _RULES: Mapping[str, Rule] = {
     "retrieval.fusion": _only("rrf", "another fusion"),
     "retrieval.rrf_k": _whole(1),
     "retrieval.rerank": _only("none", "reranking"),
-    "retrieval.bm25.k1": _number(0, sys.float_info.max, "of at least 0, and finite"),
+    "retrieval.bm25.k1": _number(0, 1_000, "from 0 to 1,000"),
     "retrieval.bm25.b": _number(0, 1, "from 0 to 1"),
     "eval.fuzzy_threshold": _number(1e-9, 1, "above 0 and at most 1"),
     "eval.ranking_metric": _choice(*RANKING_METRICS),
-    "eval.balanced_lambda": _number(0, sys.float_info.max, "of at least 0, and finite"),
+    "eval.balanced_lambda": _number(0, 1_000, "from 0 to 1,000"),
     "eval.min_floor_tokens": _whole(0),
     "eval.seed": _whole(0),
     "eval.bootstrap_resamples": _whole(100, 10_000_000),

@@ -27,6 +27,7 @@ from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
 from chunklab_core.config import EvaluationConfig
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
+from chunklab_core.errors import ConfigError
 from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
 from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
 from chunklab_core.index.dense import build_dense
@@ -206,6 +207,9 @@ def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -
             store.put_items("parse", {key: parsed.payload})
         _tell("parse", label, done, len(todo) + 1)
     made = [(file, key) for file, key in zip(files, keys, strict=True) if key not in reasons]
+    if files and not made:
+        told = "; ".join(f"{file.doc_id}: {reasons[key]}" for file, key in list(zip(files, keys, strict=True))[:3])
+        raise ConfigError(f"None of the {len(files)} documents can be read ({told}). Name a folder with documents.")
     skipped = [{"path": f.doc_id, "reason": reasons[k]} for f, k in zip(files, keys, strict=True) if k in reasons]
     entries = [
         {

@@ -455,8 +455,8 @@ class Stratum:
         n_groups: of questions that do not move together.
         weight: its share of today's questions; parts that overlap add up to 1 all the same.
         gap: recall of the leader above the rival.
-        sd: spread of that gap from question to question, as the allocation takes it; None where there are too few.
-        share: of further questions that should be asked here; None where there are too few groups to say.
+        sd: spread of that gap from question to question, as the allocation takes it; None for one group in all.
+        share: of further questions that should be asked here; None where sd is, or where the cells never differ.
     """
 
     part: str

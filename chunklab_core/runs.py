@@ -107,6 +107,7 @@ def begin(
     needed = tuple(dict.fromkeys([inputs, *refs]))
     record = RunRecord(run_id, this_machine(), started, None, None, inputs, needed, explained or {}, ())
     lock = _begin(store, record)
+    _unlink(_starting(store))
     how: How = "failed"
     try:
         yield run_id
@@ -117,6 +118,28 @@ def begin(
     finally:
         if lock is not None:
             _end(store, record, how, lock)
+
+
+@contextlib.contextmanager
+def about_to_begin(store: Store) -> Iterator[None]:
+    """While it lasts, and until a run of this process is on record, others can tell that one is coming."""
+    lock = FileLock(_starting(store))
+    try:
+        with no_run_begins(store):
+            lock.acquire(timeout=0)
+    except (OSError, NotImplementedError, Timeout):  # a cache that takes no record stops nobody
+        yield
+        return
+    try:
+        yield
+    finally:
+        lock.release()
+        _unlink(_starting(store))
+
+
+def coming(store: Store) -> bool:
+    """Whether a run is starting that is not on record yet, so that nobody knows what it needs."""
+    return any(_lives(lock) for lock in _folder(store).glob("starting-*.lock"))
 
 
 def note_made(store: Store, made: Effort) -> None:
@@ -300,6 +323,10 @@ def _collect(store: Store, refs: Collection[Ref]) -> list[Effort]:
 
 def _folder(store: Store) -> Path:
     return store.root / "runs"
+
+
+def _starting(store: Store) -> Path:
+    return _folder(store) / f"starting-{os.getpid()}.lock"
 
 
 def _path(store: Store, run_id: str) -> Path:

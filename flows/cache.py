@@ -53,13 +53,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     clear = doing.add_parser("clear", help="take everything away")
     for one in (info, verify, prune, clear):
         one.add_argument(
-            "--cache-dir", metavar="DIR", help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]"
+            "--cache-dir",
+            metavar="DIR",
+            type=typed_path,
+            help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]",
         )
 
 
 def run(options: argparse.Namespace) -> int:
     """Does what was asked; the status."""
+    from chunklab_core.workbench.cache import check_is_cache
+
     folder = Path(options.cache_dir) if options.cache_dir else default_cache_dir()
+    check_is_cache(folder)
     store = Store(folder, writable=options.doing != "info")
     lines, ended = {"info": _info, "verify": _verify, "prune": _prune, "clear": _clear}[options.doing](options, store)
     for line in lines:
@@ -127,6 +133,13 @@ def _clear(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
     from chunklab_core.workbench.cache import clear
 
     return iter([f"{_bytes(clear(store))} taken away from {store.root}."]), status.DONE
+
+
+def typed_path(typed: str) -> str:
+    """A path as typed. An empty one, as from a variable that is not set, is refused: it would mean another folder."""
+    if not typed.strip():
+        raise argparse.ArgumentTypeError("the path is empty; leave the option out, or name a path")
+    return typed
 
 
 def parse_size(typed: str) -> int:

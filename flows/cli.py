@@ -12,6 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,10 +20,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from chunklab_core.cache_folder import usable_cache
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
+from chunklab_core.runs import about_to_begin
 from chunklab_core.store import Ref, Store, default_cache_dir
 from flows import status
 from flows.cache import add_options as add_cache_options
 from flows.cache import run as run_cache
+from flows.cache import typed_path
 
 if TYPE_CHECKING:
     from chunklab_core.records import Report
@@ -113,9 +116,14 @@ def _texts() -> dict[str, Any]:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--docs", metavar="PATH", help="folder of documents (Markdown, text, PDF, DOCX), or one document")
-    add("--questions", metavar="FILE", help="questions with the passages that answer them (YAML)")
-    add("--config", metavar="FILE", help="settings (YAML); see docs/configuration.md")
+    add(
+        "--docs",
+        metavar="PATH",
+        type=typed_path,
+        help="folder of documents (Markdown, text, PDF, DOCX), or one document",
+    )
+    add("--questions", metavar="FILE", type=typed_path, help="questions with the passages that answer them (YAML)")
+    add("--config", metavar="FILE", type=typed_path, help="settings (YAML); see docs/configuration.md")
     add(
         "--set",
         metavar="KEY=VALUE",
@@ -125,7 +133,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="one setting, as YAML; wins over the file",
     )
     add("--compare-retrievers", action="store_true", help="every strategy under dense, bm25 and hybrid")
-    add("--out", metavar="DIR", help="folder for report.json [chunklab_report]")
+    add("--out", metavar="DIR", type=typed_path, help="folder for report.json [chunklab_report]")
     add(
         "--refresh",
         metavar="STAGE",
@@ -136,7 +144,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--plan", action="store_true", help="print what would run, why and for how long, and run nothing")
     add("--no-cache", action="store_true", help="reuse nothing and keep nothing")
-    add("--cache-dir", metavar="DIR", help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]")
+    add(
+        "--cache-dir",
+        metavar="DIR",
+        type=typed_path,
+        help="folder of the cache [CHUNKLAB_CACHE, else the system's cache folder]",
+    )
     add("--runner", choices=["threads"], default="threads", help="what the tasks run on [threads]")
     add("--quiet", action="store_true", help="print nothing but errors")
     add("--json", action="store_true", help="print report.json instead of the tables")
@@ -194,7 +207,8 @@ def _evaluate(options: argparse.Namespace) -> int:
                 cache_dir=str(cache),
                 prepared=prepared,
             )
-            text = _found(options, _run_flow(options, settings), out)
+            with about_to_begin(Store(cache)):
+                text = _found(options, _run_flow(options, settings), out)
     if options.json or not options.quiet:
         print(text)  # noqa: T201
     return status.DONE
@@ -207,6 +221,8 @@ def _planned(options: argparse.Namespace, store: Store, prepared: Ref) -> str:
     from chunklab_core.workbench.plan_text import plan_text
 
     plan = make_plan(store, prepared, nodes(store, prepared), options.refresh)
+    if options.no_cache:
+        plan = replace(plan, steps=tuple(replace(step, reasons=("--no-cache",)) for step in plan.steps))
     return json.dumps(plan_to_mapping(plan), indent=1, ensure_ascii=False) if options.json else plan_text(plan)
 
 

@@ -70,7 +70,7 @@ def _next_questions(found: Sequence[Strata]) -> Iterator[str]:
         parts = [(one.part, one.share) for one in strata.strata if one.share]
         if strata.needed is not None and len(parts) > 1:
             shown = [f"{part} ({100 * share:.0f} %)" for part, share in parts[:_PARTS_SHOWN]]
-            yield f"Further questions tell most by {strata.by}: {', '.join(shown)} of them."
+            yield f"Of further questions, these {strata.by}s should have the most: {', '.join(shown)}."
             return
 
 

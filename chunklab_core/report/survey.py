@@ -146,7 +146,7 @@ def _strata(found: Strata, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _stratum(one: Stratum) -> dict[str, Any]:
-    few = "too few questions that do not move together"
+    few = "one question, or copies of one, tell no spread"
     return {
         "part": one.part,
         "n_groups": one.n_groups,

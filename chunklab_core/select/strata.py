@@ -10,8 +10,8 @@ share of today's questions when the mean is taken: a plain mean over a set that 
 another mix of questions.
 
 The spread of a small part is drawn towards that over all questions, as if four more questions had it; otherwise five
-questions that agree by chance would say that a part never needs another one. A part of fewer than five groups of
-questions says nothing of its own, and all such parts are taken as one.
+questions that agree by chance would say that a part never needs another one. A part with one question has that spread
+and no other.
 
 Source: Neyman, On the two different aspects of the representative method (1934), section V; Cochran, Sampling
 Techniques (3rd ed., 1977), section 5.5; Smyth, Linear models and empirical Bayes methods (2004), section 3, for drawing
@@ -34,7 +34,6 @@ from chunklab_core.select.group_bootstrap import checked_recall
 from chunklab_core.select.lattice import sum_by_label
 from chunklab_core.select.questions_needed import questions_needed
 
-_FEWEST_GROUPS = 5
 _ADDED = 4  # questions' worth of the spread over all
 
 
@@ -72,7 +71,7 @@ def strata(
     drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
     gaps = values[leader] - values[rival]
     of_all = _by_group(gaps, drawn)
-    variance = float(of_all.var(ddof=1)) if len(of_all) > 1 else 0.0
+    variance = float(of_all.var(ddof=1)) if len(of_all) > 1 else None
     members = _members(parts)
     n_places = sum(len(set(names)) or 1 for names in parts)  # a question without a part has a place of its own
     asked = _with_shares([_stratum(name, gaps, at, drawn, variance, n_places) for name, at in members.items()])
@@ -102,13 +101,17 @@ def _by_group(gaps: NDArray[np.float64], groups: Sequence[str]) -> NDArray[np.fl
 
 
 def _stratum(
-    name: str, gaps: NDArray[np.float64], members: Sequence[int], groups: Sequence[str], variance: float, n_places: int
+    name: str,
+    gaps: NDArray[np.float64],
+    members: Sequence[int],
+    groups: Sequence[str],
+    variance: float | None,
+    n_places: int,
 ) -> Stratum:
     here = _by_group(gaps[list(members)], [groups[question] for question in members])
-    sd = None
-    if len(here) >= _FEWEST_GROUPS:
-        free = len(here) - 1
-        sd = sqrt((free * float(here.var(ddof=1)) + _ADDED * variance) / (free + _ADDED))
+    free = len(here) - 1
+    own = float(here.var(ddof=1)) if free else 0.0
+    sd = None if variance is None else sqrt((free * own + _ADDED * variance) / (free + _ADDED))
     return Stratum(name, len(here), len(members) / n_places, float(here.mean()), sd, None)
 
 
@@ -122,12 +125,12 @@ def _with_shares(found: Sequence[Stratum]) -> list[Stratum]:
     ]
 
 
-def _needed_by_share(needed: int | None, n_groups: int, asked: Sequence[Stratum], variance: float) -> int | None:
+def _needed_by_share(needed: int | None, n_groups: int, asked: Sequence[Stratum], variance: float | None) -> int | None:
     """Each question asked by share is worth variance / (sum of weight x spread)^2 questions of today's mix.
 
-    Parts without a spread of their own, and questions in no part, have the spread over all.
+    Questions in no part have the spread over all.
     """
-    if needed is None or variance == 0:
+    if needed is None or not variance:
         return needed
     said = [each for each in asked if each.sd is not None]
     rest = 1 - sum(each.weight for each in said)

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from chunklab_core.cache_folder import MARK
 from chunklab_core.errors import CacheRefusedError, ConfigError
-from chunklab_core.runs import RunRecord, last_use, living, no_run_begins, records, refs_in_use
+from chunklab_core.runs import RunRecord, coming, last_use, living, no_run_begins, records, refs_in_use
 from chunklab_core.shelves import remove
 from chunklab_core.store import Items, MissingError, Ref, Store, stage_of
 
-_OURS = ("results", "items", "prefect", "runs", "version")
+_FOLDERS = ("results", "items", "prefect", "runs")
 _UNFINISHED = ("killed", "stopped", "failed")
+_HALF = (".writing-", ".damaged-")  # beginnings of the names of files half written, or set aside
+_HEX = re.compile(r"[0-9a-f]{4,64}")
+_RUN = re.compile(r"\d{8}T\S+\.(json|lock)")
 _JUST_NOW = timedelta(minutes=10)  # the inputs of a run are written before it is on record
 _ROW_BYTES = 48  # of a row beside its value: its key, its checksum and what SQLite adds
 
@@ -147,7 +152,7 @@ def prune(
         max_bytes: as many go as needed for results and items to take no more than this.
         unused: what the latest run of each pair of documents and questions does not need goes.
     """
-    if not store.root.is_dir():
+    if not _holds_anything(store.root):
         return Pruned(0, 0, 0, 0, 0)
     with _alone(store):
         before = _size(store.root)
@@ -166,6 +171,8 @@ def _alone(store: Store) -> Iterator[None]:
     """While it lasts no run begins. Raises ConfigError where nothing can be taken away."""
     try:
         with no_run_begins(store):
+            if coming(store):
+                raise ConfigError(f"A run is starting that will need {store.root}. Try again in a moment.")
             yield
     except (OSError, NotImplementedError) as error:  # the latter from a file system without locks
         reason = getattr(error, "strerror", None) or error
@@ -190,7 +197,7 @@ def clear(store: Store) -> int:
     Raises:
         ConfigError: a run is going on.
     """
-    if not store.root.is_dir():
+    if not _holds_anything(store.root):
         return 0
     with _alone(store):
         alive = living(store)
@@ -200,9 +207,46 @@ def clear(store: Store) -> int:
             )
         before = _size(store.root)
         store.close()
-        for name in _OURS:
-            remove(store.root / name)
+        for path in _ours(store.root):
+            remove(path)
+        for name in _FOLDERS:
+            _remove_if_empty(store.root / name)
         return before - _size(store.root)
+
+
+def check_is_cache(root: Path) -> None:
+    """Raises ConfigError for what is there and was never a cache; a folder that is not there yet, or empty, may be."""
+    if root.exists() and not root.is_dir():
+        raise ConfigError(f"{root} is no folder. Name the folder of a cache with --cache-dir.")
+    if _holds_anything(root) and not (root / MARK).is_file():
+        raise ConfigError(
+            f"{root} is no cache: a run leaves a file {MARK!r} there. Name the folder of a cache with --cache-dir."
+        )
+
+
+def _holds_anything(root: Path) -> bool:
+    return root.is_dir() and any(root.iterdir())
+
+
+def _ours(root: Path) -> Iterator[Path]:
+    """All that chunklab writes into a cache; a user's file that lies among it is none of it."""
+    for path in (root / "results").glob("*/??/*"):
+        if (_HEX.fullmatch(path.name) and path.name.startswith(path.parent.name)) or path.name.startswith(_HALF):
+            yield path
+    for kind in ("items.sqlite*", "*.sqlite", "*.sqlite-*", "*.claims", ".damaged-*"):
+        yield from (root / "items").rglob(kind)
+    yield from (path for path in (root / "prefect").glob("*-*") if _HEX.fullmatch(path.name.rpartition("-")[2]))
+    runs = [path for path in (root / "runs").glob("*") if _RUN.fullmatch(path.name) or path.name == "queue"]
+    yield from [*runs, *(root / "runs").glob(".writing-*"), *(root / "runs" / "made").glob("*-*.json"), root / MARK]
+
+
+def _remove_if_empty(folder: Path) -> None:
+    """Takes away the empty folders in a folder, and itself if it is one then."""
+    if folder.is_dir() and not folder.is_symlink():
+        for path in list(folder.iterdir()):
+            _remove_if_empty(path)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _runs(number: int) -> str:

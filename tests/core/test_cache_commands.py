@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from chunklab_core import fingerprint, pipeline, runs
+from chunklab_core.cache_folder import MARK
 from chunklab_core.errors import CacheRefusedError, ConfigError
 from chunklab_core.report.json import report_to_mapping
 from chunklab_core.shelves import Shelves
-from chunklab_core.store import Items, Ref, Store, stage_of
+from chunklab_core.store import Items, Ref, Store, stage_of, write_atomically
 from chunklab_core.workbench.cache import clear, inventory, prune, verify
 from flows.cache import parse_age, parse_size
 
@@ -31,6 +32,7 @@ def ago(**span: float) -> datetime:
 def store(tmp_path: Path) -> Store:
     """Two results with an item in common, and an item on which nothing leans."""
     store = Store(tmp_path / "cache")
+    write_atomically(store.root / MARK, [b"3\n"])
     store.put_items("chunk", {SHARED: b"s" * 50_000, ONLY_OLD: b"o" * 50_000, ONLY_NEW: b"n", ORPHAN: b"x"})
     store.write(OLD, b"old" * 1000, Items("chunk", (SHARED, ONLY_OLD)))
     store.write(NEW, b"new", Items("chunk", (SHARED, ONLY_NEW)))
@@ -274,3 +276,43 @@ def test_the_command_line(store: Store) -> None:
     assert (nothing.returncode, nothing.stderr.count("\n"), nothing.stdout) == (2, 1, "")
     assert command(store, "clear").returncode == 0
     assert list(store.root.iterdir()) == []
+
+
+def test_clear_leaves_files_of_the_user_among_ours(store: Store) -> None:
+    mine = [store.root / place for place in ("results/table.csv", "results/score/final.csv", "runs/exp1.log")]
+    mine += [store.root / "items" / "list.txt", store.root / "prefect" / "notes.txt"]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    ran(store, OLD)
+    clear(store)
+    assert sorted(path for path in store.root.rglob("*") if path.is_file()) == sorted(mine)
+
+
+def test_a_folder_that_never_was_a_cache_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    for words in (["info"], ["verify"], ["prune", "--unused"], ["clear"]):
+        told = command(Store(tmp_path), *words)
+        assert (told.returncode, told.stdout) == (2, "")
+        assert "is no cache" in told.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_an_empty_path_does_not_mean_the_usual_folder(store: Store) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "flows.evaluate", "--cache-dir", ""], capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 2
+    assert "the path is empty" in told.stderr
+
+
+@pytest.mark.parametrize("take_away", [lambda store: prune(store, unused=True), clear])
+def test_nothing_is_taken_away_while_a_run_starts(store: Store, take_away: Callable[[Store], object]) -> None:
+    with runs.about_to_begin(store):
+        with pytest.raises(ConfigError, match="A run is starting"):
+            take_away(store)
+        with runs.begin(store, Ref("inputs/1"), [OLD]):
+            prune(store, unused=True)  # now it is known what it needs
+            assert OLD in store.refs()
+    take_away(store)
+    assert list((store.root / "runs").glob("*.lock")) == []

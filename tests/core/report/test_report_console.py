@@ -165,7 +165,7 @@ def test_what_stands_around_the_verdict_is_told_in_four_lines(report: Report) ->
         "\nMoved recall: retriever by 0.500 (95 % CI -0.125 to 1.000), dense against bm25."
         "\nPareto front: fixed/bm25, fixed/dense. First by balanced at lambda 0 to 0.125: fixed/dense."
         "\nThe lead of fixed/dense holds in 2 of 3 views; not in: 1 of 1 halves of the questions."
-        "\nFurther questions tell most by tag: prose (75 %), lists (25 %) of them.\n"
+        "\nOf further questions, these tags should have the most: prose (75 %), lists (25 %).\n"
     ) in text
 
 

@@ -38,14 +38,18 @@ def test_shares_go_by_weight_times_spread() -> None:
     assert sum(each.share or 0 for each in found.strata) == pytest.approx(1)
 
 
-def test_small_parts_say_nothing_of_their_own() -> None:
-    found = of_gaps([*WILD, 1.0, 1.0, 1.0, 1.0], [("wild",)] * 12 + [("small",)] * 4)
+def test_a_small_part_has_most_of_the_spread_over_all_and_is_not_left_out() -> None:
+    """Where the cells differ in a small part alone, it is the one to ask."""
+    small, lone, calm = [1.0, -1.0], [1.0], [0.0] * 24
+    found = of_gaps([*small, *lone, *calm], [("small",)] * 2 + [("lone",)] + [("calm",)] * 24)
+    whole = [*small, *lone, *calm]
 
-    assert [(each.part, each.n_groups, each.sd is None, each.share) for each in found.strata] == [
-        ("wild", 12, False, 1.0),
-        ("small", 4, True, None),
-    ]
-    assert found.strata[1].gap == 1
+    sd = {each.part: each.sd for each in found.strata}
+    assert sd == pytest.approx(
+        {"small": shrunk(small, whole), "lone": float(np.std(whole, ddof=1)), "calm": shrunk(calm, whole)}
+    )
+    asked = {each.part: (each.share or 0.0) / each.weight for each in found.strata}
+    assert asked["small"] > asked["lone"] > asked["calm"] > 0
 
 
 def test_fewer_questions_are_needed_where_they_are_asked_in_the_right_place() -> None:

@@ -54,7 +54,9 @@ it says nothing of how far good cells lie apart, and adding it must not change t
 A cell is ruled out on evidence against it, in two ways at once: it is not among the fewest cells whose `p_best` add up
 to 0.95, and it scores at least as well as the leader in under min(0.025, 0.10 / (K - 1)) of resamples, K being the
 number of entrants. That share is computed exactly (convolution), because it lies in a tail. The second bar falls
-with K: of 60 cells, some lie far below a lucky leader by chance, and the best of all may be one of them.
+with K: of 60 cells, some lie far below a lucky leader by chance, and the best of all may be one of them. It is taken
+in steps (Holm 1979): the lowest share is held against 0.10 / (K - 1), the next one against 0.10 / (K - 2), until one
+stays. Otherwise one more cell, however bad, would lower the bar of all others and bring some of them back into play.
 
 ## Rates
 

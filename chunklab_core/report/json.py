@@ -228,7 +228,7 @@ def _verdict(verdict: CellVerdict) -> dict[str, Any]:
         "reasons": list(verdict.reasons),
         "undefined": _reasons(
             ("p_best_by_document", by_document, "fewer than 10 documents are known to hold answers"),
-            ("p_best_balanced", on_balance, "no share is needed once the context is paid for"),
+            ("p_best_balanced", on_balance, "cells are not ranked by balanced, or no two of them differ"),
             ("cheapest_in_play", verdict.cheapest_in_play, _NO_COST),
             ("cheapest_difference", verdict.cheapest_difference, _NO_COST),
             ("cheapest_ci95", verdict.cheapest_ci95, _NO_COST),
@@ -238,6 +238,8 @@ def _verdict(verdict: CellVerdict) -> dict[str, Any]:
 
 
 def _no_number(verdict: CellVerdict) -> str:
+    if verdict.status == "leans" and not any(reason.startswith("No realistic number") for reason in verdict.reasons):
+        return "not more questions are wanting; the reasons say what is"
     return {
         "winner": "the verdict needs no more questions",
         "tied": "the cells do not differ on any question",

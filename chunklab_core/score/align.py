@@ -10,11 +10,9 @@ Navarro, A guided tour to approximate string matching (2001), section 8, for the
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 _NEVER = 1 << 40
 
@@ -60,13 +58,19 @@ def best_place(snippet: Units, passage: Units, max_edits: int) -> tuple[int, int
     Returns:
         Edits, and the range `[start, end)` of the stretch in characters of the passage's text.
     """
-    edits = np.array([column[-1] for column in _columns(snippet, passage)])
-    end = int(edits.argmin())
-    if edits[end] > max_edits:
+    wanted = _wanted(snippet)
+    recent: deque[Sequence[_State]] = deque(maxlen=len(snippet.texts) + max_edits + 1)  # no alignment is longer
+    fewest, end, table = max_edits + 1, 0, []
+    for at, column in enumerate(_columns(wanted, passage)):
+        recent.append(column)
+        edits = _at_end(column[-1])
+        if edits < fewest:
+            fewest, end, table = edits, at, list(recent)
+    if not table:
         return None
-    first = max(0, end - len(snippet.texts) - max_edits)
-    start = first + _start_of(snippet, _cut(passage, first, end))
-    return int(edits[end]), passage.starts[start], passage.starts[end]
+    first = end - len(table) + 1
+    start = first + _start_of(snippet, wanted, _cut(passage, first, end), table)
+    return fewest, passage.starts[start], passage.starts[end]
 
 
 def candidate_windows(snippet: str, passage: str, max_edits: int) -> list[tuple[int, int]]:
@@ -114,38 +118,138 @@ def _cut(units: Units, first: int, last: int) -> Units:
     return Units(units.texts[first:last], units.starts[first : last + 1], units.is_figure[first:last])
 
 
-def _columns(snippet: Units, passage: Units) -> Iterator[NDArray[np.int64]]:
-    """After each piece of the passage (and before the first), the fewest edits for every beginning of the snippet."""
-    names = {piece: number for number, piece in enumerate(dict.fromkeys(snippet.pieces()))}
-    numbers = np.array([names[piece] for piece in snippet.pieces()])
-    figures = np.array(snippet.is_figure)
-    dropped = np.concatenate([[0], np.cumsum(np.where(figures, _NEVER, 1))])
-    replace = {True: np.full(len(numbers), _NEVER), False: np.where(figures, _NEVER, 1)}
-    column = dropped
-    yield column
-    for piece in passage.pieces():
-        text, is_figure = piece
-        costs = replace[is_figure]
-        if piece in names:
-            costs = np.where(numbers == names[piece], 0, costs)
-        reached = np.minimum(column[:-1] + costs, column[1:] + len(text))
-        column = np.minimum.accumulate(np.concatenate([[0], reached]) - dropped) + dropped
-        yield column
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of the snippet between two figures, empty where they touch.
+
+    Attributes:
+        length: its characters.
+        full: a bit for each of them, the first one lowest.
+        masks: by character, where it stands.
+    """
+
+    length: int
+    full: int
+    masks: dict[str, int]
 
 
-def _start_of(snippet: Units, passage: Units) -> int:
-    """Where the best alignment begins that ends with the passage's last piece."""
-    table = np.stack(list(_columns(snippet, passage)))
-    theirs, ours = list(passage.pieces()), list(snippet.pieces())
-    at, row = len(theirs), len(ours)
-    while row:
-        here = table[at, row]
-        if at and here == table[at - 1, row - 1] + _replacement(ours[row - 1], theirs[at - 1]):
-            at, row = at - 1, row - 1
-        elif at and here == table[at - 1, row] + len(theirs[at - 1][0]):
-            at -= 1
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The snippet as its parts and the figures between them; one figure fewer than parts."""
+
+    parts: tuple[_Part, ...]
+    figures: tuple[str, ...]
+
+
+_State = tuple[int, int, int] | None
+"""The edits for every beginning of a part at one place of the passage: those before its first character, and for each
+character a bit where they grow by one and a bit where they shrink by one. None where no alignment gets that far."""
+
+
+def _wanted(snippet: Units) -> _Wanted:
+    stretches: list[list[str]] = [[]]
+    figures = []
+    for text, is_figure in snippet.pieces():
+        if is_figure:
+            figures.append(text)
+            stretches.append([])
         else:
-            row -= 1
+            stretches[-1].append(text)
+    return _Wanted(tuple(_part(stretch) for stretch in stretches), tuple(figures))
+
+
+def _part(characters: Sequence[str]) -> _Part:
+    masks: dict[str, int] = {}
+    for at, character in enumerate(characters):
+        masks[character] = masks.get(character, 0) | 1 << at
+    return _Part(len(characters), (1 << len(characters)) - 1, masks)
+
+
+def _columns(wanted: _Wanted, passage: Units) -> Iterator[Sequence[_State]]:
+    """After each piece of the passage (and before the first), the fewest edits for every beginning of the snippet.
+
+    Source: Myers, A fast bit-vector algorithm for approximate string matching (1999), section 3, in the form of
+    Hyyroe, A bit-vector algorithm for computing Levenshtein and Damerau edit distances (2003), section 4.
+    """
+    states: list[_State] = [(0, wanted.parts[0].full, 0), *(None for _ in wanted.figures)]
+    yield states
+    for text, is_figure in passage.pieces():
+        if is_figure:
+            states = _past_figure(wanted, states, text)
+        else:
+            states = [
+                state and _past_character(part, state, text, 1 if at else 0)
+                for at, (part, state) in enumerate(zip(wanted.parts, states, strict=True))
+            ]
+        yield states
+
+
+def _past_character(part: _Part, state: tuple[int, int, int], character: str, growth: int) -> _State:
+    """The state one character on, where what stands before the part takes `growth` edits more."""
+    base, grows, shrinks = state
+    same = part.masks.get(character, 0)
+    reached = (((same & grows) + grows) ^ grows) | same
+    more = ((shrinks | ~(reached | grows)) << 1) | growth  # than before the character, one row further on
+    fewer = (grows & reached) << 1
+    kept = same | shrinks
+    return base + growth, (fewer | ~(kept | more)) & part.full, more & kept & part.full
+
+
+def _past_figure(wanted: _Wanted, states: Sequence[_State], figure: str) -> list[_State]:
+    """The states behind a figure: it is passed over, or met by an equal one of the snippet."""
+    behind: list[_State] = []
+    met = 0  # a place may begin here
+    for at, (part, state) in enumerate(zip(wanted.parts, states, strict=True)):
+        if state:
+            behind.append(_passed_over(part, state, len(figure), min(met, state[0] + len(figure))))
+        else:
+            behind.append((met, part.full, 0) if met < _NEVER else None)
+        met = _at_end(state) if wanted.figures[at : at + 1] == (figure,) else _NEVER
+    return behind
+
+
+def _passed_over(part: _Part, state: tuple[int, int, int], cost: int, base: int) -> _State:
+    """Every beginning at `cost` more edits, or dropped whole behind `base`, whichever is less.
+
+    The edits that dropping takes, less those of the state, never shrink along the part: up to some character
+    dropping is better, and from there on it is not.
+    """
+    before, grows, shrinks = state
+    lead, slack, flat = before + cost - base, 0, part.full & ~grows
+    while flat:
+        bit = flat & -flat
+        slack += 2 if shrinks & bit else 1
+        if slack > lead:
+            dropped = bit - 1
+            return base, grows | dropped, (shrinks & ~(dropped | bit)) | (bit if slack == lead + 2 else 0)
+        flat ^= bit
+    return base, part.full, 0
+
+
+def _at_end(state: _State) -> int:
+    """The edits for a whole part."""
+    return state[0] + state[1].bit_count() - state[2].bit_count() if state else _NEVER
+
+
+def _start_of(snippet: Units, wanted: _Wanted, passage: Units, table: Sequence[Sequence[_State]]) -> int:
+    """Where the best alignment begins that ends with the passage's last piece; `table` holds its columns."""
+    rows = [(index, (1 << length) - 1) for index, part in enumerate(wanted.parts) for length in range(part.length + 1)]
+    theirs, ours = list(passage.pieces()), list(snippet.pieces())
+
+    def edits(at: int, row: int) -> int:
+        index, mask = rows[row]
+        state = table[at][index]
+        return state[0] + (state[1] & mask).bit_count() - (state[2] & mask).bit_count() if state else _NEVER
+
+    at, row = len(theirs), len(ours)
+    here = edits(at, row)
+    while row:
+        if at and here == (met := edits(at - 1, row - 1)) + _replacement(ours[row - 1], theirs[at - 1]):
+            at, row, here = at - 1, row - 1, met
+        elif at and here == (longer := edits(at - 1, row)) + len(theirs[at - 1][0]):
+            at, here = at - 1, longer
+        else:
+            row, here = row - 1, edits(at, row - 1)
     return at
 
 

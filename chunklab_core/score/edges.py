@@ -2,13 +2,15 @@
 
 Why: overlap of two ranges says what a chunk holds only where both texts are compared alike. A cut can part a figure,
 leave a hyphen without its next line or a table's pipe without its row, and a prefix brings text of its own. All of
-that stays near the edge: it ends at the next white space between plain characters.
+that stays near the edge: it ends at the next white space between plain characters. A cut within a plain word changes
+nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from string import ascii_letters, digits
 
 import regex
 
@@ -27,6 +29,11 @@ _GAP = regex.compile(rf"(?<={_LEFT})[{_WHITE}]++(?={_RIGHT})")
 _LAST_GAP = regex.compile(rf"(?r)(?<={_LEFT})[{_WHITE}]++(?={_RIGHT})")
 _NEXT = regex.compile(r"\s*+\S")
 _LAST = regex.compile(r"(?r)\S\s*+")
+# Letters and marks that are compared as they stand, whatever stands beside them: such a word may be cut anywhere.
+_SAME = r"[A-Za-z.,;:!?'\"()]"
+_SAME_BEFORE = regex.compile(rf"(?r)(?:\A|[{_WHITE}]){_SAME}++")
+_SAME_BEHIND = regex.compile(rf"{_SAME}++(?:[{_WHITE}]|\Z)")
+_PLAIN = frozenset(ascii_letters + digits + ".,;:!?'\"()")  # may stand on either side of a gap
 _LINE_BEFORE = regex.compile(r"(?r)^[ \t]*+", regex.MULTILINE)
 _LINE_BEHIND = regex.compile(r"[ \t]*+$", regex.MULTILINE)
 
@@ -80,6 +87,16 @@ def edges_of(text: str, chunk: Chunk, core: Span, reach: int) -> list[Edge]:
     return [_whole(text, chunk, core)] if None in edges else [edge for edge in edges if edge]
 
 
+def has_whole_words(text: str, core: Span, start: int, end: int) -> bool:
+    """Whether the words at the edges of `[start, end)` lie in the core, which holds that range, or end at white space.
+
+    Where a word is cut, the core ends within it.
+    """
+    at, behind = core.start, core.end
+    begins = not _is_within(text, at) or bool(_GAP.search(text, at, start + 1))
+    return begins and (not _is_within(text, behind) or bool(_GAP.search(text, end - 1, behind)))
+
+
 def passage_of(text: str, chunk: Chunk) -> Passage:
     """The chunk's whole text as it is compared."""
     return normalize_chunk(chunk, figures_near(text, chunk.span.start, chunk.span.end))
@@ -87,7 +104,9 @@ def passage_of(text: str, chunk: Chunk) -> Passage:
 
 def _begins_whole(text: str, chunk: Chunk) -> bool:
     start = chunk.span.start
-    if start and text[start - 1] not in _WHITE and text[start] not in _WHITE:
+    if not chunk.prefix and _is_plain_gap(text, start):
+        return True
+    if _is_within(text, start) and not _is_same(text, start):
         return False
     first = _NEXT.match(text, start).end() - 1
     if text[first] == "|":
@@ -99,13 +118,35 @@ def _begins_whole(text: str, chunk: Chunk) -> bool:
 
 
 def _ends_whole(text: str, end: int) -> bool:
-    if end < len(text) and text[end - 1] not in _WHITE and text[end] not in _WHITE:
+    if _is_plain_gap(text, end):
+        return True
+    if _is_within(text, end) and not _is_same(text, end):
         return False
     last = _LAST.match(text, 0, end).start()
     if text[last] == "|":
         return bool(_LINE_BEHIND.match(text, last + 1))
     behind = _NEXT.match(text, end)
     return bool(_IS_LEFT.match(text, last)) and (not behind or bool(_IS_RIGHT.match(text, behind.end() - 1)))
+
+
+def _is_within(text: str, at: int) -> bool:
+    """Whether a cut there has no white space on either side."""
+    return 0 < at < len(text) and text[at - 1] not in _WHITE and text[at] not in _WHITE
+
+
+def _is_plain_gap(text: str, at: int) -> bool:
+    """Whether a cut there lies at the single white space between two plain characters: the common case, soon told."""
+    if at < 2 or at + 2 > len(text):
+        return False
+    before, left, right, behind = text[at - 2], text[at - 1], text[at], text[at + 1]
+    return (right in _WHITE and left in _PLAIN and behind in _PLAIN) or (
+        left in _WHITE and before in _PLAIN and right in _PLAIN
+    )
+
+
+def _is_same(text: str, at: int) -> bool:
+    """Whether a cut there lies within a word of which both parts are compared as they stand."""
+    return bool(_SAME_BEFORE.match(text, 0, at) and _SAME_BEHIND.match(text, at))
 
 
 def _head(text: str, chunk: Chunk, core: Span, reach: int) -> Iterator[Edge | None]:

@@ -201,7 +201,7 @@ def _nearest(snippet: Snippet, passage: Passage, max_edits: int) -> Match | None
         return None
     edits, start, end = best
     raw_start, raw_end = passage.raw_span(start, end) if end > start else (0, 0)
-    return Match(edits, raw_start, raw_end, *_differing_words(snippet.text, passage.text, start, end))
+    return Match(edits, raw_start, raw_end, *differing_words(snippet.text, passage.text, start, end))
 
 
 def nearest(
@@ -233,7 +233,7 @@ def _may_align(wanted: str, window: str, max_edits: int) -> bool:
     return bool(LCSseq.similarity(wanted, window, score_cutoff=enough) >= enough)
 
 
-def _differing_words(expected: str, text: str, start: int, end: int) -> tuple[str, str]:
+def differing_words(expected: str, text: str, start: int, end: int) -> tuple[str, str]:
     """The words of the snippet and of the passage that are not the same, with words cut by the place made whole."""
     while start and text[start - 1 : start].isalnum() and text[start : start + 1].isalnum():
         start -= 1

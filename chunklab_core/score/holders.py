@@ -8,13 +8,13 @@ nearly always without reading a chunk: see `chunklab_core.score.locate` for the 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chunklab_core.records import Chunk, Document, Span
-from chunklab_core.score.edges import core_of, edges_of, passage_of
-from chunklab_core.score.gold import HYPHENS, Match, find
-from chunklab_core.score.locate import Located
+from chunklab_core.score.edges import core_of, edges_of, has_whole_words, passage_of
+from chunklab_core.score.gold import Match, find
+from chunklab_core.score.locate import Located, Occurrence, Zone
 from chunklab_core.score.wordings import Wordings
 
 _UNFOLDED = 3  # characters that one character may be folded to
@@ -65,22 +65,64 @@ def _by_overlap(
     waiting: list[set[int]] = [set() for _ in chunks]
     starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
     for there in located.occurrences:
-        if there.edits or _has_hyphen(wordings, there.wording):
+        if there.edits or wordings.has_hyphen(there.wording):
             continue
         for at in range(bisect_left(ends, there.end), bisect_right(starts, there.start)):
             if cores[at].start <= there.start and there.end <= cores[at].end:
                 shift = len(chunks[at].text) - len(chunks[at].body) - starts[at]
                 settled[at].setdefault(there.wording, Match(0, there.start + shift, there.end + shift))
+    nearest = _by_zone(document, chunks, cores, located, wordings, _Candidates(settled, waiting))
+    settled = [{**near, **exact} for near, exact in zip(nearest, settled, strict=True)]
+    return _Candidates(settled, waiting)
+
+
+def _by_zone(
+    document: Document,
+    chunks: Sequence[Chunk],
+    cores: Sequence[Span],
+    located: Located,
+    wordings: Wordings,
+    known: _Candidates,
+) -> list[dict[int, Match]]:
+    """For each chunk, the nearest places that it holds as its document does; opens what stands at its edge.
+
+    What is nearest in a zone of the document is nearest in any chunk that holds that place, for the chunk has no more.
+    """
+    nearest: list[dict[int, Match]] = [{} for _ in chunks]
+    starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
     unfolded = 1 if document.text.isascii() else _UNFOLDED
-    for zone in located.zones:
+    for zone, place in _with_places(located):
         edits, length = wordings.edits(zone.wording), len(wordings.snippets[zone.wording].text)
-        if not edits and not _has_hyphen(wordings, zone.wording):
+        hyphen = wordings.has_hyphen(zone.wording)
+        if not edits and not hyphen:
             continue
         for at in range(bisect_right(ends, zone.start), bisect_left(starts, zone.end)):
             shared = min(ends[at], zone.end) - max(starts[at], zone.start)
-            if zone.wording not in settled[at] and shared * unfolded >= length - edits:
-                waiting[at].add(zone.wording)
-    return _Candidates(settled, waiting)
+            if zone.wording in known.settled[at] or shared * unfolded < length - edits:
+                continue
+            if hyphen or not place or not _reads_alike(document.text, cores[at], place):
+                known.open[at].add(zone.wording)
+            elif zone.wording not in nearest[at] or place.edits < nearest[at][zone.wording].edits:
+                shift = len(chunks[at].text) - len(chunks[at].body) - starts[at]
+                words = place.expected, place.found
+                nearest[at][zone.wording] = Match(place.edits, place.start + shift, place.end + shift, *words)
+    return nearest
+
+
+def _with_places(located: Located) -> Iterator[tuple[Zone, Occurrence | None]]:
+    """Each zone with the place in it that is nearest, where there is just one and no copy."""
+    begins = [(place.wording, place.start) for place in located.occurrences]
+    for zone in located.zones:
+        first, last = bisect_left(begins, (zone.wording, zone.start)), bisect_left(begins, (zone.wording, zone.end))
+        own = located.occurrences[first:last]
+        yield zone, own[0] if len(own) == 1 and own[0].edits and own[0].start < own[0].end else None
+
+
+def _reads_alike(text: str, core: Span, place: Occurrence) -> bool:
+    """Whether the place lies in the core, with the words that it cuts."""
+    if not core.start <= place.start < place.end <= core.end:
+        return False
+    return has_whole_words(text, core, place.start, place.end)
 
 
 def _open_edges(
@@ -91,7 +133,7 @@ def _open_edges(
 ) -> None:
     """Adds to the open wordings those that may touch the edge of a chunk, or its prefix."""
     edges, owners = [], []
-    hyphened = [at for at in range(len(wordings.snippets)) if _has_hyphen(wordings, at)]
+    hyphened = [at for at in range(len(wordings.snippets)) if wordings.has_hyphen(at)]
     for (document, chunks), own, candidates in zip(documents, cores, known, strict=True):
         for at, (chunk, core) in enumerate(zip(chunks, own, strict=True)):
             here = edges_of(document.text, chunk, core, wordings.sieve.reach)
@@ -114,9 +156,3 @@ def _of_chunk(document: Document, chunk: Chunk, at: int, candidates: _Candidates
             if match:
                 found[wording] = match
     return [Held(at, wording, found[wording]) for wording in sorted(found)]
-
-
-def _has_hyphen(wordings: Wordings, wording: int) -> bool:
-    """Whether a copy may stand there character by character where the normalized text has none."""
-    typed = wordings.snippets[wording].typed.strip()
-    return typed.startswith(HYPHENS) or typed.endswith(HYPHENS)

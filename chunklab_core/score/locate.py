@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chunklab_core.score.gold import Snippet, copies, literal_copies, nearest
+from chunklab_core.score.gold import Snippet, copies, differing_words, literal_copies, nearest
 from chunklab_core.score.normalize import Passage, normalize_passage
 from chunklab_core.score.sieve import Window
 from chunklab_core.score.wordings import Wordings
@@ -18,12 +18,17 @@ from chunklab_core.text import inside
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One place of a document that reads like a wording: `[start, end)` in its characters, and the edits between."""
+    """One place of a document that reads like a wording: `[start, end)` in its characters, and the edits between.
+
+    `expected` and `found` hold the words that differ, of wording and document.
+    """
 
     wording: int
     start: int
     end: int
     edits: int
+    expected: str = ""
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +57,9 @@ def locate(texts: Sequence[str], wordings: Wordings) -> list[Located]:
         there = list(_occurrences(wordings, window, passages[window.text]))
         occurrences += there
         zones += [_zone(window, passages[window.text])] if there else []
+    hyphened = [at for at in range(len(wordings.snippets)) if wordings.has_hyphen(at)]
     for (occurrences, zones), passage in zip(found, passages, strict=True):
-        for occurrence in _literals(wordings, passage):
+        for occurrence in _literals(wordings, hyphened, passage):
             zones.append(Zone(occurrence.wording, occurrence.start, occurrence.end))
             if occurrence not in occurrences:
                 occurrences.append(occurrence)
@@ -77,7 +83,8 @@ def _occurrences(wordings: Wordings, window: Window, passage: Passage) -> Iterat
     place = nearest(snippet, passage, max_edits, [around])
     if place:
         edits, start, end = place
-        yield Occurrence(window.snippet, *(passage.raw_span(start, end) if end > start else (0, 0)), edits)
+        words = differing_words(snippet.text, passage.text, start, end)
+        yield Occurrence(window.snippet, *(passage.raw_span(start, end) if end > start else (0, 0)), edits, *words)
 
 
 def _has_figures(snippet: Snippet, passage: Passage, start: int, end: int) -> bool:
@@ -105,8 +112,8 @@ def _zone(window: Window, passage: Passage) -> Zone:
     return Zone(window.snippet, *passage.raw_span(start, end))
 
 
-def _literals(wordings: Wordings, passage: Passage) -> Iterator[Occurrence]:
+def _literals(wordings: Wordings, hyphened: Sequence[int], passage: Passage) -> Iterator[Occurrence]:
     """Copies, character by character, of wordings that begin or end at a hyphen."""
-    for at, snippet in enumerate(wordings.snippets):
-        for start, end in literal_copies(snippet, passage):
+    for at in hyphened:
+        for start, end in literal_copies(wordings.snippets[at], passage):
             yield Occurrence(at, start, end, 0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from chunklab_core.score.align import candidate_windows
 
 _LONGEST = 8  # characters of a block
-_CHOICES = ((4, 4), (3, 4), (2, 4), (2, 1))  # blocks that must stand unchanged, of how many characters at least
+_CHOICES = ((3, 4), (2, 4), (2, 1))  # blocks that must stand unchanged, of how many characters at least
 _GROUP = {1: 100, 2: 1_000, 3: 8_000}  # blocks looked for at once: the shorter, the more often each is seen
 _TOGETHER = 1_000_000  # characters read at once
 _BETWEEN = "\ufdd1"  # a noncharacter: no text that anyone typed holds it
@@ -40,18 +40,46 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """Blocks of one length, sorted by hash; each array but the table has shape (blocks,).
+    """Blocks of one length of snippets that need equally many of them, in the order of their hashes.
 
     Attributes:
-        snippets, offsets: whose block it is, and where in the snippet it stands.
+        size: characters of each block.
+        agreeing: of a snippet's blocks that are looked for, so many must stand one behind the other.
+        hashes: shape (hashes,), rising, each once.
+        of_hash: shape (blocks,): the position of each block's hash.
+        snippets, offsets: shape (blocks,): whose block it is, and where in the snippet it stands.
         table: shape (2 ** 18,): False where no block of this length has a hash that falls there.
     """
 
     size: int
+    agreeing: int
     hashes: NDArray[np.uint64]
+    of_hash: NDArray[np.int64]
     snippets: NDArray[np.int64]
     offsets: NDArray[np.int64]
     table: NDArray[np.bool_]
+
+    def sightings(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where any of the blocks stands, and the position of its hash."""
+        seen = np.flatnonzero(self.table[_slots(hashes)])
+        there = hashes[seen]
+        which = np.searchsorted(self.hashes, there)
+        which[which == len(self.hashes)] = 0
+        right = self.hashes[which] == there
+        return seen[right], which[right]
+
+    def rarest(self, often: NDArray[np.int64], edits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of each snippet, as many of its rarest blocks as `agreeing` of them must stand unchanged; rising.
+
+        Args:
+            often: shape (hashes,): how often each was seen.
+            edits: shape (snippets,): how many blocks of each may be spoiled.
+        """
+        order = np.lexsort((often[self.of_hash], self.snippets))
+        owners = self.snippets[order]
+        new = np.flatnonzero(np.diff(owners, prepend=-1))
+        rank = np.arange(len(order)) - np.repeat(new, np.diff(new, append=len(order)))
+        return np.sort(order[rank < edits[owners] + self.agreeing])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +100,16 @@ class Sieve:
 
     def __init__(self, snippets: Sequence[tuple[str, int]]) -> None:
         self._snippets = list(snippets)
-        sizes = [_block_size(len(text), max_edits) for text, max_edits in snippets]
-        self._unsifted = [at for at, size in enumerate(sizes) if not size]
+        kinds = [_block_size(len(text), max_edits) for text, max_edits in snippets]
+        self._unsifted = [at for at, (size, _) in enumerate(kinds) if not size]
         self._lengths = np.array([len(text) for text, _ in snippets], dtype=np.int64)
         self._edits = np.array([max_edits for _, max_edits in snippets], dtype=np.int64)
-        self._needed = np.array(
-            [len(text) // size - edits if size else 0 for (text, edits), size in zip(snippets, sizes, strict=True)],
-            dtype=np.int64,
-        )
         self._blocks = [
             blocks
-            for size in sorted(set(sizes) - {0})
-            for blocks in _blocks_of([(at, snippets[at][0]) for at, own in enumerate(sizes) if own == size], size)
+            for size, agreeing in sorted(set(kinds) - {(0, 0)})
+            for blocks in _blocks_of(
+                [(at, snippets[at][0]) for at, own in enumerate(kinds) if own == (size, agreeing)], size, agreeing
+            )
         ]
         self.reach = max((len(text) + max_edits for text, max_edits in snippets), default=0)
         """No place of a snippet is longer than this."""
@@ -100,7 +126,18 @@ class Sieve:
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         for pieces in _batches(_pieces(texts, self.reach)) if self._blocks else ():
             found += self._sifted(pieces, lengths)
-        return [Window(*row) for row in _merged(np.concatenate(found)).tolist()]
+        return [Window(*row) for row in self._alignable(texts, _merged(np.concatenate(found)).tolist())]
+
+    def _alignable(self, texts: Sequence[str], windows: Iterable[list[int]]) -> Iterator[list[int]]:
+        """The windows in which enough of the snippet's characters stand in their order."""
+        from rapidfuzz.distance import LCSseq
+
+        for row in windows:
+            text, at, start, end = row
+            wanted, max_edits = self._snippets[at]
+            enough = len(wanted) - max_edits
+            if LCSseq.similarity(wanted, texts[text][start:end], score_cutoff=enough) >= enough:
+                yield row
 
     def _sifted(self, pieces: Sequence[_Piece], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Windows of the snippets that have blocks; shape (windows, 4): text, snippet, start, end."""
@@ -112,78 +149,91 @@ class Sieve:
         for size, hashes in enumerate(_hashes(codes), start=1):
             here, waiting = [b for b in waiting if b.size == size], [b for b in waiting if b.size > size]
             for blocks in here:
-                snippet, piece, first, last = self._agreeing(blocks, hashes, starts)
-                edits, base, text = self._edits[snippet], bases[piece], texts[piece]
-                start = np.maximum(base + first - edits, 0)
-                end = np.minimum(base + last + self._lengths[snippet] + edits, lengths[text])
+                snippet, begin = self._agreeing(blocks, hashes)
+                snippet, piece, start, end = self._by_piece(snippet, begin, starts)
+                base, text = bases[piece], texts[piece]
+                start, end = np.maximum(base + start, 0), np.minimum(base + end, lengths[text])
                 yield np.stack([text, snippet, start, end], axis=1)[start < end]
             if not waiting:
                 return
 
-    def _agreeing(
-        self, blocks: _Blocks, hashes: NDArray[np.uint64], starts: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], ...]:
-        """Where enough blocks of a snippet stand one behind the other: snippet, piece, first and last begin it implies.
+    def _agreeing(self, blocks: _Blocks, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where enough blocks of a snippet stand one behind the other: snippet, and the first begin they imply.
 
-        A begin counts from the piece's, and may lie before it.
+        A begin may lie before the first character.
         """
-        seen = np.flatnonzero(blocks.table[_slots(hashes)])
-        first = np.searchsorted(blocks.hashes, hashes[seen], "left")
-        count = np.searchsorted(blocks.hashes, hashes[seen], "right") - first
-        at = np.repeat(seen, count)
-        block = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(at))
-        piece = np.searchsorted(starts, at, "right") - 1
-        owner = blocks.snippets[block] * len(starts) + piece
-        keys = (owner << _BEGIN_BITS) + (at - starts[piece] - blocks.offsets[block] + self.reach)
+        seen, which = blocks.sightings(hashes)
+        kept = blocks.rarest(np.bincount(which, minlength=len(blocks.hashes)), self._edits)
+        count_of = np.bincount(blocks.of_hash[kept], minlength=len(blocks.hashes))
+        first_of = np.cumsum(count_of) - count_of
+        count = count_of[which]
+        ends = np.cumsum(count)
+        row = np.repeat(first_of[which] - ends + count, count) + np.arange(ends[-1] if len(ends) else 0)
+        shift = (blocks.snippets[kept] << _BEGIN_BITS) - blocks.offsets[kept] + self.reach
+        keys = np.repeat(seen, count) + shift[row]
         keys.sort()
-        snippet = (keys >> _BEGIN_BITS) // len(starts)
-        last = np.arange(len(keys)) + self._needed[snippet] - 1
-        inside = last < len(keys)
-        agree = np.zeros(len(keys), dtype=np.bool_)
-        agree[inside] = keys[last[inside]] - keys[inside] <= self._edits[snippet[inside]]
-        begins = (keys & ((1 << _BEGIN_BITS) - 1)) - self.reach
-        pieces = (keys >> _BEGIN_BITS) % len(starts)
-        ends = begins[np.minimum(last, max(len(keys) - 1, 0))]
-        return snippet[agree], pieces[agree], begins[agree], ends[agree]
+        later = blocks.agreeing - 1
+        apart = keys[later:] - keys[: max(len(keys) - later, 0)]
+        near = np.flatnonzero(apart <= self._edits.max())
+        snippet = keys[near] >> _BEGIN_BITS
+        agree = apart[near] <= self._edits[snippet]
+        return snippet[agree], (keys[near[agree]] & ((1 << _BEGIN_BITS) - 1)) - self.reach
+
+    def _by_piece(
+        self, snippet: NDArray[np.int64], begin: NDArray[np.int64], starts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], ...]:
+        """The same in each piece that a snippet begun there reaches: snippet, piece, and the window in the piece.
+
+        All edits lie before or behind any one block, so no place reaches further than they from where it implies.
+        """
+        edits, length = self._edits[snippet], self._lengths[snippet]
+        first = np.maximum(np.searchsorted(starts, begin, "right") - 1, 0)
+        count = np.searchsorted(starts, begin + length - 1, "right") - first
+        row = np.repeat(np.arange(len(snippet)), count)
+        piece = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(row))
+        start = (begin - edits)[row] - starts[piece]
+        return snippet[row], piece, np.maximum(start, 0), start + (length + 2 * edits)[row]
 
 
-def _block_size(length: int, max_edits: int) -> int:
-    """The longest blocks of which enough stay whole for chance not to bring them together; 0 where none do."""
+def _block_size(length: int, max_edits: int) -> tuple[int, int]:
+    """The longest blocks of which enough stay whole for chance not to bring them together, and how many: 0 if none."""
     if max_edits == 0:
-        return min(length, _LONGEST)
+        size = min(length, _LONGEST)
+        return size, min(length // size, _CHOICES[0][0])
     sizes = (
-        size
+        (size, agreeing)
         for agreeing, least in _CHOICES
         for size in range(_LONGEST, least - 1, -1)
         if length // size - max_edits >= agreeing
     )
-    return next(sizes, 0)
+    return next(sizes, (0, 0))
 
 
-def _blocks_of(snippets: Sequence[tuple[int, str]], size: int) -> Iterator[_Blocks]:
+def _blocks_of(snippets: Sequence[tuple[int, str]], size: int, agreeing: int) -> Iterator[_Blocks]:
     """The blocks of snippets, in groups that are looked for at once; those of one snippet stay together."""
     group: list[tuple[int, str]] = []
     limit, held = _GROUP.get(size), 0
     for at, text in snippets:
         if limit and group and held + len(text) // size > limit:
-            yield _group(group, size)
+            yield _group(group, size, agreeing)
             group, held = [], 0
         group.append((at, text))
         held += len(text) // size
-    yield _group(group, size)
+    yield _group(group, size, agreeing)
 
 
-def _group(snippets: Sequence[tuple[int, str]], size: int) -> _Blocks:
+def _group(snippets: Sequence[tuple[int, str]], size: int, agreeing: int) -> _Blocks:
     rows = [
         (text[at : at + size], whose, at) for whose, text in snippets for at in range(0, len(text) - size + 1, size)
     ]
     codes = np.frombuffer("".join(text for text, _, _ in rows).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     *_, hashes = _hashes_of_columns(codes.astype(np.uint64).reshape(-1, size).T)
     order = np.argsort(hashes, kind="stable")
+    distinct, of_hash = np.unique(hashes[order], return_inverse=True)
     table = np.zeros(1 << _TABLE_BITS, dtype=np.bool_)
     table[_slots(hashes)] = True
     snippet_of, offset_of = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
-    return _Blocks(size, hashes[order], snippet_of[order], offset_of[order], table)
+    return _Blocks(size, agreeing, distinct, of_hash, snippet_of[order], offset_of[order], table)
 
 
 def _hashes(codes: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:

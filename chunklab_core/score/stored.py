@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import astuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from chunklab_core.store import array_of_text, pack_arrays, text_of_array, unpac
 
 def pack_located(located: Located) -> bytes:
     """What one document holds of the gold."""
-    occurrences = [[each.wording, each.start, each.end, each.edits] for each in located.occurrences]
+    occurrences = [list(astuple(each)) for each in located.occurrences]
     zones = [[each.wording, each.start, each.end] for each in located.zones]
     return json.dumps([occurrences, zones]).encode()
 
@@ -27,7 +28,7 @@ def unpack_located(payload: bytes) -> Located:
 
 
 def pack_places(located: Iterable[Located]) -> bytes:
-    """The places in all documents of a corpus, in their order; zones are left to the documents' own items."""
+    """The places in all documents of a corpus, in their order; words and zones are left to the documents' own items."""
     rows = [
         (index, each.wording, each.start, each.end, each.edits)
         for index, document in enumerate(located)
@@ -37,7 +38,7 @@ def pack_places(located: Iterable[Located]) -> bytes:
 
 
 def unpack_places(payload: bytes) -> list[tuple[int, Located]]:
-    """The documents in which something was located, by index, without their zones; the inverse of `pack_places`."""
+    """The documents in which something was located, by index, without words and zones; the inverse of `pack_places`."""
     found: dict[int, list[Occurrence]] = {}
     for index, *place in unpack_arrays(payload)["places"].tolist():
         found.setdefault(index, []).append(Occurrence(*place))

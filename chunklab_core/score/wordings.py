@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chunklab_core.records import Question
-from chunklab_core.score.gold import Snippet, edits_allowed, make_snippet
+from chunklab_core.score.gold import HYPHENS, Snippet, edits_allowed, make_snippet
 from chunklab_core.score.sieve import Sieve
 
 
@@ -42,6 +42,11 @@ class Wordings:
     uses: tuple[tuple[Use, ...], ...]
     fuzzy_threshold: float
     sieve: Sieve
+
+    def has_hyphen(self, wording: int) -> bool:
+        """Whether a copy may stand somewhere character by character where the normalized text has none."""
+        typed = self.snippets[wording].typed.strip()
+        return typed.startswith(HYPHENS) or typed.endswith(HYPHENS)
 
     def edits(self, wording: int) -> int:
         """The edits that are allowed in a wording."""

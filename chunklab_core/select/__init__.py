@@ -17,7 +17,7 @@ from chunklab_core.select.lattice import sizes_of, sum_by_label
 from chunklab_core.select.probability import probability_best, win_shares
 from chunklab_core.select.questions_needed import questions_needed
 from chunklab_core.select.reasons import BAR, FEW_QUESTIONS, Evidence, sentences
-from chunklab_core.select.rule_out import ruled_out, tails_against_leader
+from chunklab_core.select.rule_out import ruled_out, tail_bar, tails_against_leader
 from chunklab_core.select.shrunk import discounted
 
 __all__ = ["FEW_DOCUMENTS", "probability_best", "select_winner"]
@@ -103,6 +103,7 @@ class _Shares:
     by_document: NDArray[np.float64] | None
     on_balance: NDArray[np.float64] | None
     out: NDArray[np.bool_]
+    tail_bar: float
     leader_recall: float
 
 
@@ -125,6 +126,7 @@ def _shares(
         by_document=_by_document(field, documents, resamples, seed),
         on_balance=_on_balance(field, drawn, field.cells_of(~out), price, resamples, seed),
         out=out,
+        tail_bar=tail_bar(tails),
         leader_recall=belief.leader_recall,
     )
 
@@ -146,6 +148,7 @@ def _evidence(field: Field, shares: _Shares, drawn: Sequence[str]) -> Evidence:
         on_balance_best=None if shares.on_balance is None else int(shares.on_balance.argmax()),
         leader_recall=shares.leader_recall,
         out=shares.out,
+        tail_bar=shares.tail_bar,
         needed=_needed(field, drawn) if unsettled else None,
     )
 

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from chunklab_core.records import SpeaksOf, Status
 from chunklab_core.select.field import Field
 from chunklab_core.select.questions_needed import MOST_QUESTIONS
-from chunklab_core.select.rule_out import tail_bar
 
 BAR = 0.90
 AT_BAR = 0.005
 FEW_QUESTIONS = 15
+_LEAST_SHOWN = 0.0005  # of a recall
+_DEARER = 1.05  # times the tokens of another cell: less is told as 1.0 times
+_NAMED = 3  # cells in a sentence that is about many
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Evidence:
 
     `by_document` and `on_balance` are None where they do not apply; `on_balance_best` is the cell that most often comes
     out on top once the context is paid for; `leader_recall` is its recall discounted for its having been picked; `out`
-    says which entrants are ruled out.
+    says which entrants are ruled out, each of which is as good as the leader in a share of resamples under `tail_bar`.
     """
 
     field: Field
@@ -36,7 +38,13 @@ class Evidence:
     on_balance_best: int | None
     leader_recall: float
     out: NDArray[np.bool_]  # (entrants,)
+    tail_bar: float
     needed: int | None
+
+    @property
+    def n_scored(self) -> int:
+        """All scored questions, those that move together counted one by one."""
+        return self.field.cells.values.shape[1]
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -66,8 +74,9 @@ def sentences(status: Status, evidence: Evidence, names: Sequence[str]) -> tuple
         parts = [_on_top(evidence, names), *_shortfalls(evidence, names), *_field(evidence, names)]
         parts += [*_needed(evidence, names), _luck(evidence), _reach(evidence)]
     if evidence.n_questions < FEW_QUESTIONS:
+        once = "" if evidence.n_questions == evidence.n_scored else "; near-duplicates count once"
         parts.append(
-            f"There are fewer than {FEW_QUESTIONS} scored questions ({evidence.n_questions}), "
+            f"There are fewer than {FEW_QUESTIONS} scored questions ({evidence.n_questions}{once}), "
             "too few to name a winner, whatever the shares say."
         )
     if len(entrants) > 1 and evidence.at_bar:
@@ -88,10 +97,8 @@ def _shortfalls(evidence: Evidence, names: Sequence[str]) -> list[str]:
             "a lead like this one is common."
         )
     if evidence.by_document is not None and evidence.by_document < BAR:
-        parts.append(
-            f"With documents resampled in place of questions it is {_percent(evidence.by_document)}: "
-            f"the lead of {leader!r} rests on few documents."
-        )
+        why = f": the lead of {leader!r} rests on few documents" if evidence.share >= BAR else " (needed: 90 %)"
+        parts.append(f"With documents resampled in place of questions it is {_percent(evidence.by_document)}{why}.")
     if evidence.on_balance is not None and evidence.on_balance < BAR:
         parts.append(
             f"With the context paid for it is {_percent(evidence.on_balance)} (needed: 90 %){_price(evidence, names)}."
@@ -104,6 +111,8 @@ def _price(evidence: Evidence, names: Sequence[str]) -> str:
     if tokens is None or best is None or best == leader or tokens[best].sum() == 0:
         return ""
     times = tokens[leader].sum() / tokens[best].sum()
+    if times < _DEARER:  # equal cells share the wins of one, and it may then be no price that keeps them from the bar
+        return ""
     return f": {names[leader]!r} retrieves {times:.1f} times the tokens of {names[best]!r}"
 
 
@@ -112,12 +121,13 @@ def _field(evidence: Evidence, names: Sequence[str]) -> list[str]:
     parts = []
     rest = [members for members, gone in zip(entrants[1:], out[1:], strict=True) if not gone]
     if rest and evidence.share < BAR:
-        parts.append(f"Not ruled out: {'; '.join(_name(members, names) for members in rest)}.")
+        parts.append(f"Not ruled out: {_some([_name(members, names) for members in rest], '; ')}.")
     gone = [cell for members, is_out in zip(entrants, out, strict=True) if is_out for cell in members]
     if gone:
         parts.append(
-            f"Ruled out: {_list(gone, names)}; each scores at least as well as {names[entrants[0][0]]!r} "
-            f"in under {_percent(tail_bar(len(entrants)), 2)} of resamples."
+            f"Ruled out: {_some([repr(names[cell]) for cell in gone], ', ')}; "
+            f"each scores at least as well as {names[entrants[0][0]]!r} "
+            f"in under {_percent(evidence.tail_bar, 2)} of resamples."
         )
     return parts
 
@@ -137,6 +147,8 @@ def _needed(evidence: Evidence, names: Sequence[str]) -> list[str]:
 def _luck(evidence: Evidence) -> str:
     cells = evidence.field.cells
     seen = float(cells.values[evidence.field.entrants[0][0]].mean() / cells.unit)
+    if evidence.leader_recall > seen - _LEAST_SHOWN:  # noise that cells share can speak for the leader, too
+        return f"Its having been picked takes nothing from the leader's recall of {seen:.3f}."
     return f"Discounted for having been picked, the leader's recall is {evidence.leader_recall:.3f}, not {seen:.3f}."
 
 
@@ -150,6 +162,13 @@ def _name(members: Sequence[int], names: Sequence[str]) -> str:
     if len(members) == 1:
         return repr(names[members[0]])
     return f"{names[members[0]]!r} (equal on every question: {_list(members[1:], names)})"
+
+
+def _some(shown: Sequence[str], between: str) -> str:
+    """The first of them, and how many more: the fields of the verdict name them all."""
+    if len(shown) <= _NAMED + 1:
+        return between.join(shown)
+    return f"{between.join(shown[:_NAMED])} and {len(shown) - _NAMED} more"
 
 
 def _list(cells: Sequence[int], names: Sequence[str]) -> str:

@@ -14,14 +14,29 @@ from chunklab_core.select.bootstrap import resample_counts
 from chunklab_core.select.lattice import Lattice
 
 CREDIBLE = 0.95
+_HARDLY_EVER = 0.025
+_AMONG_ALL = 0.10
 _LONGEST = 1 << 22  # lengths of a distribution that are worth a transform
 _RESAMPLES = 100_000
 _ROUNDING = 1e-9
 
 
-def tail_bar(n_entrants: int) -> float:
-    """The share of resamples under which a cell is out: 2.5 %, less where many cells are compared with one leader."""
-    return min(0.025, 0.10 / max(n_entrants - 1, 1))
+def tail_bar(tails: NDArray[np.float64]) -> float:
+    """The share of resamples under which an entrant is hardly ever as good as the leader.
+
+    2.5 %, less where many are compared with one leader: 10 % over the number of rivals. Those that fall at that bar are
+    no longer rivals, so it rises until no more fall. One more cell that is clearly bad then changes nothing for the
+    others, and the chance that any rival falls that is as good as the leader stays what the first bar makes it.
+
+    Args:
+        tails: shape (entrants,), as for `ruled_out`.
+
+    Source: Holm, A simple sequentially rejective multiple test procedure (1979).
+    """
+    rivals = np.sort(tails[1:])
+    bars = np.minimum(_HARDLY_EVER, _AMONG_ALL / np.arange(max(len(rivals), 1), 0, -1))
+    stays = np.flatnonzero(rivals >= bars[: len(rivals)])
+    return float(bars[stays[0] if len(stays) else -1])
 
 
 def ruled_out(shares: NDArray[np.float64], tails: NDArray[np.float64], bar: float | None = None) -> NDArray[np.bool_]:
@@ -36,7 +51,7 @@ def ruled_out(shares: NDArray[np.float64], tails: NDArray[np.float64], bar: floa
     n_credible = int(np.searchsorted(np.cumsum(shares[order]), CREDIBLE - _ROUNDING)) + 1
     outside = np.ones(len(shares), dtype=np.bool_)
     outside[order[:n_credible]] = False
-    out = outside & (tails < (tail_bar(len(shares)) if bar is None else bar))
+    out = outside & (tails < (tail_bar(tails) if bar is None else bar))
     out[0] = False
     return out
 

@@ -331,7 +331,8 @@ def _warnings_of_questions(cells: Sequence[Cell], nowhere: Collection[Slot]) -> 
         yield Warning(
             "few_questions",
             "warning",
-            f"Only {n_scored} scored questions; below {FEW_QUESTIONS} no winner is named, and every figure is coarse.",
+            f"Only {n_scored} scored question{'' if n_scored == 1 else 's'}; below {FEW_QUESTIONS} no winner is named, "
+            "and every figure is coarse.",
         )
     if all(cell.recall_at_k == 1.0 for cell in cells):
         yield Warning(

@@ -60,7 +60,26 @@ def test_the_leader_is_never_ruled_out() -> None:
 
 
 def test_the_bar_is_stricter_among_many() -> None:
-    assert [tail_bar(n) for n in (1, 2, 5, 6, 41)] == pytest.approx([0.025, 0.025, 0.025, 0.02, 0.0025])
+    bars = [tail_bar(np.full(n, 0.5)) for n in (1, 2, 5, 6, 41)]
+
+    assert bars == pytest.approx([0.025, 0.025, 0.025, 0.02, 0.0025])
+
+
+def test_the_bar_rises_by_one_rival_for_each_that_falls() -> None:
+    assert tail_bar(np.array([1, 0.001, 0.0165, 0.022, *[0.5] * 4])) == pytest.approx(0.10 / 5)  # of 7 rivals, 2 fell
+    assert tail_bar(np.array([1, 0.0, 0.0145, *[0.5] * 5])) == pytest.approx(0.10 / 5)
+    assert tail_bar(np.array([1, 0.0144, *[0.5] * 6])) == pytest.approx(0.10 / 7)  # 0.0144 is above 0.10 / 7
+    assert tail_bar(np.array([1, *[0.0] * 9])) == pytest.approx(0.025)
+
+
+def test_one_more_cell_that_is_clearly_bad_rules_out_and_brings_back_no_other() -> None:
+    rng = np.random.default_rng(4)
+    for n_cells in (2, 5, 6, 7, 20):
+        tails = np.array([1, *rng.choice([0.0005, 0.003, 0.012, 0.019, 0.021, 0.024, 0.4], n_cells - 1)])
+        shares = np.array([0.99, *np.full(n_cells - 1, 0.01 / n_cells)])
+        before, after = ruled_out(shares, tails), ruled_out(np.append(shares, 0.0), np.append(tails, 0.0))
+
+        assert after.tolist() == [*before.tolist(), True]
 
 
 def test_among_many_equal_cells_hardly_any_is_ruled_out() -> None:

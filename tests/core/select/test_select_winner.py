@@ -86,7 +86,7 @@ def test_copies_of_a_question_count_once() -> None:
 
     assert free.status == "winner"
     assert grouped.status == "undecided"
-    assert "(6)" in said(grouped)
+    assert "fewer than 15 scored questions (6; near-duplicates count once)" in said(grouped)
     assert grouped.p_best == select_winner(few).p_best
 
 
@@ -101,6 +101,14 @@ def test_a_lead_that_rests_on_one_document_only_leans() -> None:
     assert select_winner(scores, documents=["a", "b"] * 46).status == "winner"  # too few documents to resample
 
 
+def test_an_undecided_race_is_not_laid_to_few_documents() -> None:
+    verdict = select_winner(CLOSE, documents=[str(at % 12) for at in range(CLOSE.shape[1])])
+
+    assert verdict.status == "undecided"
+    assert "documents resampled in place of questions" in said(verdict)
+    assert "few documents" not in said(verdict)
+
+
 def test_a_lead_that_is_eaten_up_by_its_price_only_leans() -> None:
     scores = answers((60, "11"), (6, "10"), (1, "01"), (33, "00"))  # five points ahead and not ruled out
     tokens = np.array([[3000.0], [1000.0]]) * np.ones((1, 100))
@@ -110,6 +118,27 @@ def test_a_lead_that_is_eaten_up_by_its_price_only_leans() -> None:
     assert verdict.status == "leans"
     assert "'fat' retrieves 3.0 times the tokens of 'lean'" in said(verdict)
     assert select_winner(scores, tokens=tokens, balanced_lambda=0.0).status == "winner"
+
+
+def test_a_leader_that_costs_no_more_is_not_said_to_be_dear() -> None:
+    scores = answers((19, "110"), (12, "111"), (18, "001"))  # two equal leaders share what one would win
+    verdict = select_winner(scores, tokens=np.full((3, 49), 1000.0))
+
+    assert verdict.p_best_balanced is not None
+    assert verdict.p_best_balanced[2] == max(verdict.p_best_balanced)
+    assert "With the context paid for" in said(verdict)
+    assert "times the tokens" not in said(verdict)
+
+
+def test_the_leaders_recall_is_said_to_be_discounted_only_where_it_is() -> None:
+    found = ["1101110011111111", "1101111101111100", "1101110001111100"]  # the others, alike it, drag no lead down
+    alike = select_winner([[float(mark) for mark in row] for row in found])
+
+    assert alike.leader_recall_shrunk is not None
+    assert alike.leader_recall_shrunk > 13 / 16
+    assert "takes nothing from the leader's recall of 0.812" in said(alike)
+    assert "Discounted for having been picked" not in said(alike)
+    assert "Discounted for having been picked" in said(select_winner(CLOSE))
 
 
 def test_a_share_at_the_bar_is_said_to_be_there() -> None:

@@ -79,7 +79,7 @@ def test_the_paired_interval_is_that_of_all_resamples() -> None:
 
 
 @settings(max_examples=12, derandomize=True, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([40, 90]))
+@given(st.integers(0, 10_000), st.integers(2, 9), st.sampled_from([40, 90]))
 def test_a_tiny_bad_cell_changes_neither_the_status_nor_the_others(seed: int, cells: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     recalls = 0.75 - 0.06 * rng.random((cells, 1))

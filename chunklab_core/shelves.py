@@ -155,7 +155,8 @@ class Shelves:
         """Takes a whole shelf away; that needs no room on the disk, as forgetting its items would."""
         self.close()
         aside = (self.folder / shelf).with_name(f"{_ASIDE}{uuid4().hex}")
-        (self.folder / shelf).rename(aside)
+        with contextlib.suppress(FileNotFoundError):  # another process was faster
+            (self.folder / shelf).rename(aside)
         remove(aside)
 
     def close(self) -> None:

@@ -203,7 +203,7 @@ def clear(store: Store) -> int:
         alive = living(store)
         if alive:
             raise ConfigError(
-                f"{_runs(len(alive))} going on and needs {store.root}. Wait until it has ended, or stop it."
+                f"{_runs(len(alive))} going on in {store.root}. Wait for the end, or name another with --cache-dir."
             )
         before = _size(store.root)
         store.close()

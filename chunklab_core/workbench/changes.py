@@ -169,7 +169,7 @@ def _parameters(comparison: Comparison, node: Explained, old: Explained) -> Iter
         if "model" in path and path[-1] != "prompt":
             yield from _model(comparison, node, old)
         elif path[-1] == "plugin":
-            yield f"{PurePath(str(node['beside']['target']).rpartition(':')[0]).name} edited"
+            yield f"{PurePath(str(node['beside']['target']).rpartition(':')[0]).name} or what it imports edited"
         else:
             yield f"{_word(path[-1], node)} {_shown(before)} -> {_shown(now)}"
 

@@ -213,7 +213,7 @@ CHANGES: dict[str, tuple[Change, dict[str, list[str]]]] = {
     ),
     "a chunker of the user's": (
         rewritten("halves.py", HALVES.replace("// 2", "// 3")),
-        {"chunk halves": ["halves.py edited"]},
+        {"chunk halves": ["halves.py or what it imports edited"]},
     ),
     "a strategy more": (
         lambda world: world.settings["strategies"].append({"name": "recursive"}),

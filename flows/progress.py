@@ -68,7 +68,8 @@ def leave_at_once() -> None:
 
     Nothing is lost: what is kept is written in one step each, so that a run may end anywhere.
     """
-    print(_STOPPED, file=sys.__stderr__, flush=True)
+    on_a_bar = "\n" if sys.__stderr__ and sys.__stderr__.isatty() else ""
+    print(on_a_bar + _STOPPED, file=sys.__stderr__, flush=True)
     module = sys.modules.get("prefect.server.api.server")
     servers = list(module.SubprocessASGIServer._instances.values()) if module else []
     for server in servers:

@@ -50,7 +50,7 @@ def next_step(
         "or raise retrieval.candidates",
         "rerank": f"the reranker moves it out of the top {k}: compare with retrieval.rerank: none",
         "fusion": f"in the top {k} of one search alone: compare the searches, or lower retrieval.rrf_k",
-        "below_k": f"a candidate below rank {k}: raise retrieval.top_k, or rerank the candidates",
+        "below_k": f"a candidate below rank {k}: raise retrieval.top_k",
     }[part]
 
 

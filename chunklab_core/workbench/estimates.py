@@ -43,6 +43,8 @@ class History:
             return None
         if new is None or not any(n for n, _ in seen):
             return median(seconds for _, seconds in seen)
+        if new == 0:  # all is taken over, and what a first item costs (a model to load) is not spent
+            return median([seconds for n, seconds in seen if n == 0] or [0.0])
         return _line(seen, new)
 
     def wall_seconds(self, of_nodes: Sequence[float]) -> float:

@@ -52,7 +52,7 @@ def _whole(plan: Plan) -> str:
     if plan.seconds is None:
         return "no estimate: nothing like it was run on this machine"
     more = f", and {unknown} without an estimate" if unknown else ""
-    return duration(plan.seconds) + more
+    return f"{duration(plan.seconds)} in all, side by side{more}"
 
 
 def _alike(steps: Sequence[Step]) -> list[list[Step]]:

@@ -600,7 +600,7 @@ def test_a_plan_of_many_cells_is_a_few_lines() -> None:
     text = plan_text(Plan(tuple(steps), START, 200.0, has_history=True))
 
     assert text.splitlines() == [
-        "27 of 28 results to run, 1 reused; about 3 min, and 20 without an estimate.",
+        "27 of 28 results to run, 1 reused; about 3 min in all, side by side, and 20 without an estimate.",
         "Compared with the run of 2026-03-01 00:00 UTC.",
         "",
         "to run  parse documents: handbook.pdf edited; 1 of 3 documents new; taken over: 2; about 2 s",

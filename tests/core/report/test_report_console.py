@@ -74,7 +74,7 @@ def test_what_made_results_took_over_is_summed_by_stage(report: Report) -> None:
     run = replace(report.provenance.run, made=made)
     text = " ".join(screen(replace(report, provenance=replace(report.provenance, run=run))).split())
 
-    assert "s. Taken over in embed: 1,216 of 1,430." in text
+    assert "Prefect. Taken over in embed: 1,216 of 1,430." in text
     assert text.count("Taken over") == 1
     assert text.endswith("Report: out/report.json")
 

@@ -35,7 +35,7 @@ def test_the_largest_part_comes_first_with_its_questions_and_the_next_step(repor
         "Lost by fixed/dense, 0.625 of the recall:",
         "0.375 truncated, 2 questions (a, d): stands past the 256 tokens that all-MiniLM-L6-v2 reads: use shorter "
         "chunks, or add the keyword search (hybrid).",
-        "0.250 below_k, 1 question (c): a candidate below rank 2: raise retrieval.top_k, or rerank the candidates.",
+        "0.250 below_k, 1 question (c): a candidate below rank 2: raise retrieval.top_k.",
     ]
 
 

@@ -238,7 +238,8 @@ def _reuse(report: Report) -> Text:
     stages = ", ".join(f"{as_data(entry.stage)} {entry.reused}/{entry.reused + entry.run}" for entry in run.stages)
     reused, made = sum(entry.reused for entry in run.stages), sum(entry.run for entry in run.stages)
     inside = "".join(_taken_over(run.made))
-    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {run.wall_seconds:,.1f} s after the start of Prefect.{inside}")
+    took = f"{run.wall_seconds:,.1f} s after the start of Prefect"
+    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {took}.{inside}")
 
 
 def _taken_over(made: Sequence[MadeEntry]) -> Iterator[str]:

@@ -54,17 +54,6 @@ def slot_places(located: Iterable[tuple[int, str, Located]], wordings: Wordings)
     return {slot: tuple(found[slot]) for slot in sorted(found)}
 
 
-def gold_documents(places: Mapping[Slot, Sequence[SlotPlace]], n_questions: int, doc_ids: Sequence[str]) -> list[str]:
-    """Of each question the document that its gold stands in: several ids sorted and joined by ", ", none as "".
-
-    It is the label by which questions are grouped where documents are what is resampled.
-    """
-    named: list[set[str]] = [set() for _ in range(n_questions)]
-    for (question, _), own in places.items():
-        named[question] |= {doc_ids[place.document] for place in own}
-    return [", ".join(sorted(ids)) for ids in named]
-
-
 def slots_without(held: Iterable[Slot], questions: Sequence[Question]) -> list[Slot]:
     """The slots that are not among those given, in the order of the questions.
 
@@ -87,12 +76,6 @@ class Holders:
 
     table: NDArray[np.int64]
     words: Mapping[int, tuple[str, str]]
-
-    def chunks_of(self, question: int, slot: int) -> NDArray[np.int64]:
-        """Shape (chunks,), int64, rising: the rows of all chunks that hold a slot."""
-        first, last = np.searchsorted(self.table[:, 0], [question, question + 1])
-        rows = self.table[first:last]
-        return np.unique(rows[rows[:, 2] == slot, 1])
 
     def n_chunks(self, question: int) -> int:
         """How many chunks hold any slot of a question."""

@@ -143,7 +143,9 @@ def test_a_change_runs_again_what_the_page_says(change: str, tmp_path: Path) -> 
 
 def without_times(plan: str) -> str:
     """A plan less what differs from run to run: the date, and how long things take."""
-    return re.sub(r"; (about [\d.]+|under 1) (s|min)(?= in all|\.?$)|the run of .* UTC", "", plan, flags=re.MULTILINE).strip()
+    return re.sub(
+        r"; (about [\d.]+|under 1) (s|min)(?= in all|\.?$)|the run of .* UTC", "", plan, flags=re.MULTILINE
+    ).strip()
 
 
 def test_the_plan_is_what_the_page_shows(

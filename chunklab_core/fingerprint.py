@@ -13,6 +13,7 @@ import importlib.metadata
 import importlib.util
 import json
 import sys
+import threading
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -20,6 +21,14 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "chunklab_core"
+
+_PARSING = threading.Lock()
+
+
+def parse_source(source: str | bytes) -> ast.Module:
+    """The syntax tree of Python source; one at a time, for Python 3.11 fails where threads build trees at once."""
+    with _PARSING:
+        return ast.parse(source)
 
 
 def digest(value: Any) -> str:
@@ -167,7 +176,7 @@ def _parsed(module: str) -> ast.Module:
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise ValueError(f"{module} is no module with source code.")
-    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    return parse_source(Path(spec.origin).read_bytes())
 
 
 def _imports(node: ast.AST) -> set[str]:
@@ -213,7 +222,7 @@ def _names_defined(node: ast.stmt) -> list[str]:
 
 def _without_docstrings(node: ast.AST) -> ast.AST:
     """The tree without bare strings in modules, classes and functions; a whole module is changed in place."""
-    stripped = ast.parse(ast.unparse(node)) if not isinstance(node, ast.Module) else node
+    stripped = parse_source(ast.unparse(node)) if not isinstance(node, ast.Module) else node
     for part in ast.walk(stripped):
         if isinstance(part, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             part.body = [line for line in part.body if not _is_bare_string(line)] or [ast.Pass()]

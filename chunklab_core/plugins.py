@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from chunklab_core.errors import ConfigError, did_you_mean
-from chunklab_core.fingerprint import PACKAGE, digest, digest_file
+from chunklab_core.fingerprint import PACKAGE, digest, digest_file, parse_source
 
 _INSTALLED = {"site-packages", "dist-packages"}  # folders of what the user has not written
 
@@ -90,7 +90,7 @@ def _files_behind(files: Iterable[Path]) -> set[Path]:
 def _imported_by(file: Path) -> set[str]:
     """The packages and modules that a file imports by their full names, without those of Python and of chunklab."""
     try:
-        parts = list(ast.walk(ast.parse(file.read_bytes())))
+        parts = list(ast.walk(parse_source(file.read_bytes())))
     except (SyntaxError, ValueError):
         return set()  # importing it will say so, if it is imported at all
     names = [alias.name for part in parts if isinstance(part, ast.Import) for alias in part.names]

@@ -149,7 +149,9 @@ def _luck(evidence: Evidence) -> str:
     seen = float(cells.values[evidence.field.entrants[0][0]].mean() / cells.unit)
     if evidence.leader_recall > seen - _LEAST_SHOWN:  # noise that cells share can speak for the leader, too
         return f"Its having been picked takes nothing from the leader's recall of {seen:.3f}."
-    return f"Discounted for having been picked, the leader's recall is {evidence.leader_recall:.3f}, not {seen:.3f}."
+    return (
+        f"Discounted for having been picked, the recall of the leader is {evidence.leader_recall:.3f}, not {seen:.3f}."
+    )
 
 
 def _reach(evidence: Evidence) -> str:

@@ -127,7 +127,7 @@ def about_to_begin(store: Store) -> Iterator[None]:
     try:
         with no_run_begins(store):
             lock.acquire(timeout=0)
-    except (OSError, NotImplementedError, Timeout):  # a cache that takes no record stops nobody
+    except (OSError, NotImplementedError, Timeout):  # stops nobody; `begin`, which follows, says why
         yield
         return
     try:

@@ -173,7 +173,7 @@ def _guarded(work: Callable[[], int], *, quiet: bool = False) -> int:
         return status.UNUSABLE
     except KeyboardInterrupt:
         return status.STOPPED
-    except Exception:  # noqa: BLE001 - a fault of ours, shown whole; its status is none of those that mean something
+    except Exception:  # noqa: BLE001 - a fault of ours, shown whole, under a status of its own
         traceback.print_exc()
         print("chunklab: this is a fault of chunklab; what was finished is kept.", file=sys.stderr)  # noqa: T201
         return status.FAULT

@@ -178,7 +178,7 @@ def _form_values(reader: PdfReader, drawn: str) -> str:
     """The filled text and choice fields whose value is not drawn on a page, one to a line."""
     try:
         fields = reader.get_fields() or {}
-    except Exception:  # noqa: BLE001 - a damaged form takes nothing from the pages
+    except Exception:  # noqa: BLE001 - pypdf raises anything on a damaged form; its pages stay
         logging.getLogger("pypdf").warning("the form fields cannot be read")
         return ""
     shown = " ".join(drawn.split())

@@ -113,10 +113,11 @@ def _modules_of(package: str) -> set[str]:
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ValueError(f"{package} is no module of the core.")
-    names = {package}
-    if spec.submodule_search_locations:
-        names |= {f"{package}.{path.stem}" for path in Path(spec.origin).parent.glob("*.py") if path.stem != "__init__"}
-    return names
+    if not spec.submodule_search_locations:
+        return {package}
+    folder = Path(spec.origin).parent
+    parts = (path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py"))
+    return {".".join((package, *(part for part in each if part != "__init__"))) for each in parts}
 
 
 def code_of_function(module: str, function: str, apart: frozenset[str] = frozenset()) -> str:

@@ -14,6 +14,8 @@ SOURCES = {
     "other": "def other(n):\n    return n\n",
     "chunk/__init__": "from mini_core.shelf import half\n\n\ndef chunk(text):\n    return text[: half(len(text))]\n",
     "chunk/method": "def method():\n    return 1\n",
+    "chunk/formats/__init__": "",
+    "chunk/formats/deep": "def deep():\n    return 1\n",
     "pipeline": (
         "from mini_core.chunk import chunk\n"
         "from mini_core.other import other\n\n\n"
@@ -77,6 +79,7 @@ def core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Core:
         ("shelf", "n // 2", "n // 3", {"room", "cut"}),  # a function that the room calls
         ("chunk/__init__", "text[:", "text[1:", {"room", "cut"}),
         ("chunk/method", "return 1", "return 2", {"room"}),  # found by its name in a table, so no import shows it
+        ("chunk/formats/deep", "return 1", "return 2", {"room"}),  # a folder further down
         ("other", "return n", "return -n", {"count"}),
         ("pipeline", "LIMIT = 3", "LIMIT = 4", {"cut"}),  # a constant that the stage's helper uses
         ("pipeline", "text[:LIMIT]", "text[LIMIT:]", {"cut"}),

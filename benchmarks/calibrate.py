@@ -19,10 +19,10 @@ import numpy as np
 
 from benchmarks.statistics_page import page
 from benchmarks.worlds import Scores, equal, mixture, one_better, reworded, twins, two_apart
+from chunklab_core.cache.files import write_atomically
 from chunklab_core.select import probability_best, select_winner
 from chunklab_core.select.lattice import on_lattice
 from chunklab_core.select.rule_out import ruled_out, tails_against_leader
-from chunklab_core.store import write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "statistics.md"

@@ -16,7 +16,9 @@ from functools import partial
 import numpy as np
 
 from chunklab_core.chunk import chunk_document, make_chunker
-from chunklab_core.records import Chunk, Document, Question
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document
+from chunklab_core.records.questions import Question
 from chunklab_core.score.edges import passage_of
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.holders import hold

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from chunklab_core.inputs.questions import load_questions
 from chunklab_core.pipeline import evaluate
-from chunklab_core.questions import load_questions
-from chunklab_core.records import Question
+from chunklab_core.records.questions import Question
 from chunklab_core.select.near_duplicates import Place, group_questions
 from chunklab_core.text import fold
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.claims import claims
-from chunklab_core.store import write_atomically
+from chunklab_core.cache.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"

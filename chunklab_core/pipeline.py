@@ -21,35 +21,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.cache_folder import run_patiently
+from chunklab_core.cache.code_memory import code_remembered
+from chunklab_core.cache.fallback import run_patiently
+from chunklab_core.cache.formats import array_of_text, pack_arrays, pack_json, text_of_array, unpack_arrays, unpack_json
+from chunklab_core.cache.keys import code_of_function, code_of_room, digest, stage_key
+from chunklab_core.cache.runs import CountingStore, Effort, note_made
+from chunklab_core.cache.store import Items, Ref, Store, default_cache_dir, in_step, stage_of
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
-from chunklab_core.config import EvaluationConfig
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
 from chunklab_core.errors import ConfigError
-from chunklab_core.fingerprint import code_of_function, code_of_room, digest, stage_key
 from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
 from chunklab_core.index.dense import build_dense
-from chunklab_core.models import ModelCard, open_embedder
+from chunklab_core.inputs.questions import question_from_mapping
+from chunklab_core.inputs.settings import EvaluationConfig
+from chunklab_core.models.embedder import ModelCard, open_embedder
 from chunklab_core.parse import LIBRARIES
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import check_unchanged, is_plugin
-from chunklab_core.questions import question_from_mapping
-from chunklab_core.records import (
-    Ceiling,
-    CellAxes,
-    EmbedTexts,
-    Interval,
-    Question,
-    QuestionScore,
-    Ranking,
-    Report,
-)
+from chunklab_core.records.chunks import EmbedTexts
+from chunklab_core.records.questions import Question
+from chunklab_core.records.rankings import Ranking
+from chunklab_core.records.report import Report
+from chunklab_core.records.scores import Ceiling, QuestionScore
+from chunklab_core.records.survey import CellAxes, Interval
 from chunklab_core.retrieve import bm25, dense, hybrid
-from chunklab_core.runs import CountingStore, Effort, note_made
 from chunklab_core.score import QuestionGold, score_question
 from chunklab_core.score.ceiling import mean_ceiling, question_ceiling
 from chunklab_core.score.holders import Held, hold
@@ -67,24 +66,9 @@ from chunklab_core.select.breakdown import recall_by_part
 from chunklab_core.select.near_duplicates import group_questions
 from chunklab_core.select.survey import survey
 from chunklab_core.select.wilson import ci95_wilson, needs_wilson
-from chunklab_core.store import (
-    Items,
-    Ref,
-    Store,
-    array_of_text,
-    default_cache_dir,
-    in_step,
-    pack_arrays,
-    pack_json,
-    stage_of,
-    text_of_array,
-    unpack_arrays,
-    unpack_json,
-)
+from chunklab_core.stages.chunk_table import ChunkTable
+from chunklab_core.stages.gold_places import gold_places
 from chunklab_core.tokens import count_tokens
-from chunklab_core.workbench.chunk_table import ChunkTable
-from chunklab_core.workbench.code_memory import code_remembered
-from chunklab_core.workbench.gold_places import gold_places
 
 _TEXTS_TOGETHER = 4_096  # embedded between two reads: enough to fill batches of equal length
 
@@ -726,7 +710,7 @@ def nodes(store: Store, inputs: Ref) -> list[Node]:
 
     Args:
         store: holds the inputs.
-        inputs: what `chunklab_core.workbench.door.prepare` made of the folder, the questions and the settings.
+        inputs: what `chunklab_core.stages.prepare.prepare` made of the folder, the questions and the settings.
     """
     with code_remembered(store):
         return _nodes(unpack_json(store.read(inputs)))
@@ -861,9 +845,9 @@ def evaluate(
     Raises:
         ConfigError: an input cannot be used; the message says which and why.
     """
-    from chunklab_core.workbench.door import prepare
-    from chunklab_core.workbench.outcome import make_report
-    from chunklab_core.workbench.plan import recorded
+    from chunklab_core.plan.plan import recorded
+    from chunklab_core.stages.prepare import prepare
+    from chunklab_core.stages.report import make_report
 
     started, made = datetime.now(UTC), dict[Ref, list[str]]()
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from chunklab_core.cache.keys import PACKAGE, digest, digest_file, parse_source
 from chunklab_core.errors import ConfigError, did_you_mean
-from chunklab_core.fingerprint import PACKAGE, digest, digest_file, parse_source
 
 _INSTALLED = {"site-packages", "dist-packages"}  # folders of what the user has not written
 

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chunklab_core.cache.store import Store, default_cache_dir
 from chunklab_core.errors import ConfigError
-from chunklab_core.store import Store, default_cache_dir
 from flows import status
 
 if TYPE_CHECKING:
-    from chunklab_core.workbench.cache import Inventory
+    from chunklab_core.cache.maintenance import Inventory
 
 _DESCRIPTION = """\
 The cache keeps what every stage made, so that a run does nothing twice. It may be deleted at any time: what is
@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Does what was asked; the status."""
-    from chunklab_core.workbench.cache import check_is_cache
+    from chunklab_core.cache.maintenance import check_is_cache
 
     folder = Path(options.cache_dir) if options.cache_dir else default_cache_dir()
     check_is_cache(folder)
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _info(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
-    from chunklab_core.workbench.cache import inventory
+    from chunklab_core.cache.maintenance import inventory
 
     found = inventory(store)
     if options.json:
@@ -98,7 +98,7 @@ def _inventory_lines(store: Store, found: "Inventory") -> Iterator[str]:
 
 
 def _verify(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
-    from chunklab_core.workbench.cache import verify
+    from chunklab_core.cache.maintenance import verify
     from flows.progress import progress_shown
 
     with progress_shown(quiet=False):
@@ -111,7 +111,7 @@ def _verify(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
 
 
 def _prune(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
-    from chunklab_core.workbench.cache import prune
+    from chunklab_core.cache.maintenance import prune
 
     if not (options.older_than or options.max_size or options.unused):
         raise ConfigError("cache prune: nothing says what is to go. Give --older-than, --max-size or --unused.")
@@ -130,7 +130,7 @@ def _prune(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], in
 
 
 def _clear(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
-    from chunklab_core.workbench.cache import clear
+    from chunklab_core.cache.maintenance import clear
 
     return iter([f"{_bytes(clear(store))} taken away from {store.root}."]), status.DONE
 

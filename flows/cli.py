@@ -17,18 +17,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from chunklab_core.cache_folder import usable_cache
+from chunklab_core.cache.fallback import usable_cache
+from chunklab_core.cache.runs import about_to_begin
+from chunklab_core.cache.store import Ref, Store, default_cache_dir
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
-from chunklab_core.runs import about_to_begin
-from chunklab_core.store import Ref, Store, default_cache_dir
 from flows import status
 from flows.cache import add_options as add_cache_options
 from flows.cache import run as run_cache
 from flows.cache import typed_path
 
 if TYPE_CHECKING:
-    from chunklab_core.records import Report
+    from chunklab_core.records.report import Report
     from flows.settings import EvaluationSettings
 
 _EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "first_run"
@@ -180,9 +180,9 @@ def _guarded(work: Callable[[], int], *, quiet: bool = False) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    from chunklab_core.config import load_config
+    from chunklab_core.inputs.settings import load_config
     from chunklab_core.report.folder import check_output
-    from chunklab_core.workbench.door import prepare
+    from chunklab_core.stages.prepare import prepare
 
     docs, questions = _inputs(options)
     overrides = _overrides(options)
@@ -217,8 +217,8 @@ def _evaluate(options: argparse.Namespace) -> int:
 def _planned(options: argparse.Namespace, store: Store, prepared: Ref) -> str:
     """What would run, as text or JSON; nothing is run."""
     from chunklab_core.pipeline import nodes
-    from chunklab_core.workbench.plan import make_plan, plan_to_mapping
-    from chunklab_core.workbench.plan_text import plan_text
+    from chunklab_core.plan.plan import make_plan, plan_to_mapping
+    from chunklab_core.plan.text import plan_text
 
     plan = make_plan(store, prepared, nodes(store, prepared), options.refresh)
     if options.no_cache:

@@ -20,14 +20,15 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from chunklab_core import pipeline
-from chunklab_core.cache_folder import run_patiently
-from chunklab_core.config import load_config
+from chunklab_core.cache.fallback import run_patiently
+from chunklab_core.cache.formats import unpack_json
+from chunklab_core.cache.store import MissingError, Ref, Store, default_cache_dir
 from chunklab_core.errors import CacheRefusedError
+from chunklab_core.inputs.settings import load_config
 from chunklab_core.pipeline import Node
-from chunklab_core.records import Report
-from chunklab_core.store import MissingError, Ref, Store, default_cache_dir, unpack_json
-from chunklab_core.workbench.door import prepare
-from chunklab_core.workbench.plan import recorded
+from chunklab_core.plan.plan import recorded
+from chunklab_core.records.report import Report
+from chunklab_core.stages.prepare import prepare
 from flows.settings import EvaluationSettings
 from tasks.caching import drop_if_damaged, records_of
 from tasks.ceiling import ceiling

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chunklab_core.store import Ref
+from chunklab_core.cache.store import Ref
 
 
 class EvaluationSettings(BaseModel):

@@ -11,10 +11,10 @@ from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.logging.loggers import task_run_logger
 
+from chunklab_core.cache.runs import new_items, noted
+from chunklab_core.cache.store import Store
 from chunklab_core.pipeline import Node
-from chunklab_core.runs import new_items, noted
-from chunklab_core.store import Store
-from chunklab_core.workbench.plan import UNITS
+from chunklab_core.plan.plan import UNITS
 
 
 def logged_reasons(one: Node, reasons: list[str], root: Path) -> dict[str, Any]:

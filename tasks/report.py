@@ -7,10 +7,10 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from chunklab_core import pipeline
-from chunklab_core.records import Report
+from chunklab_core.cache.store import Ref, Store
+from chunklab_core.records.report import Report
 from chunklab_core.report import write_report
-from chunklab_core.store import Ref, Store
-from chunklab_core.workbench.outcome import make_report
+from chunklab_core.stages.report import make_report
 
 
 @task(task_run_name="report", cache_policy=NO_CACHE)

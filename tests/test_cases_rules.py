@@ -22,9 +22,11 @@ from chunklab_core.chunk.prefix import path_shortened
 from chunklab_core.errors import ConfigError
 from chunklab_core.index.bm25 import build_bm25, scores, tokenize
 from chunklab_core.index.dense import build_dense
-from chunklab_core.models import BUNDLED, bundled_embedder
+from chunklab_core.models.embedder import BUNDLED, bundled_embedder
 from chunklab_core.parse import parse_bytes, parse_document
-from chunklab_core.records import Chunk, Document, Ranking
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document
+from chunklab_core.records.rankings import Ranking
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score.gold import contains
 from chunklab_core.tokens import TokenizedText, count_tokens

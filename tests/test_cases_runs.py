@@ -20,14 +20,16 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
-from chunklab_core import fingerprint, models, pipeline
+from chunklab_core import pipeline
+from chunklab_core.cache import code_memory
+from chunklab_core.cache import keys as fingerprint
 from chunklab_core.errors import ConfigError, ContractError
-from chunklab_core.models import ModelCard
+from chunklab_core.models import embedder as models
+from chunklab_core.models.embedder import ModelCard
 from chunklab_core.pipeline import evaluate
-from chunklab_core.records import Report
+from chunklab_core.records.report import Report
 from chunklab_core.report.console import render
 from chunklab_core.report.json import report_to_json
-from chunklab_core.workbench import code_memory
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "cases"
 FILES = SHARED / "files"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from chunklab_core.inputs.questions import load_questions
 from chunklab_core.parse import parse_document
-from chunklab_core.questions import load_questions
 from chunklab_core.text import fold
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "first_run"

@@ -13,7 +13,8 @@ from typing import Any, cast
 from chunklab_core.chunk.prefix import Path, Paths, cost, render, shorten
 from chunklab_core.errors import ChunklabError, ConfigError, ContractError, did_you_mean
 from chunklab_core.plugins import is_plugin, load_plugin
-from chunklab_core.records import Chunk, Chunker, Cut, Document, EmbedTexts, Span
+from chunklab_core.records.chunks import Chunk, Chunker, Cut, EmbedTexts
+from chunklab_core.records.documents import Document, Span
 from chunklab_core.tokens import TokenizedText, count_tokens, tokenize
 
 BUILTINS = {

@@ -13,7 +13,7 @@ from typing import ClassVar
 from chunklab_core.chunk.cutting import Ruler
 from chunklab_core.chunk.parameters import need_flag, need_order, need_whole
 from chunklab_core.chunk.prefix import Paths
-from chunklab_core.records import Document, Span
+from chunklab_core.records.documents import Document, Span
 
 
 @dataclass(frozen=True, slots=True)

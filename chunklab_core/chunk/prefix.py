@@ -10,7 +10,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import lru_cache
 
-from chunklab_core.records import Chunk, Document, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document, Span
 from chunklab_core.tokens import count_tokens
 
 Path = tuple[str, ...]

@@ -14,7 +14,7 @@ from chunklab_core.chunk.cutting import Ruler, blank_lines, cut_point, lines, wo
 from chunklab_core.chunk.parameters import need_flag, need_order, need_whole
 from chunklab_core.chunk.prefix import Paths
 from chunklab_core.chunk.sentences import sentence_breaks
-from chunklab_core.records import Document, Span
+from chunklab_core.records.documents import Document, Span
 
 _LEVELS = (blank_lines, lines, sentence_breaks, words)
 

@@ -24,7 +24,8 @@ from chunklab_core.chunk.parameters import method_name, need_flag, need_order, n
 from chunklab_core.chunk.prefix import Paths
 from chunklab_core.chunk.sentences import sentence_breaks, sentence_spans
 from chunklab_core.errors import ConfigError
-from chunklab_core.records import Document, EmbedTexts, Span
+from chunklab_core.records.chunks import EmbedTexts
+from chunklab_core.records.documents import Document, Span
 
 _LEVELS = (sentence_breaks, lines, words)
 _EVEN = 1.1  # how far a part of a long segment may exceed an even share, so that its last part is no crumb
@@ -163,6 +164,6 @@ def neighbour_distances(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 @lru_cache(maxsize=1)
 def _bundled() -> EmbedTexts:
     """The bundled model, loaded once."""
-    from chunklab_core.models import bundled_embedder
+    from chunklab_core.models.embedder import bundled_embedder
 
     return bundled_embedder()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from chunklab_core.records import Chunk, Document, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document, Span
 
 
 def pack_chunks(chunks: Sequence[Chunk]) -> bytes:

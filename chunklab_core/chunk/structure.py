@@ -17,7 +17,8 @@ from chunklab_core.chunk.cutting import Level, Ruler, blank_lines, cut_point, li
 from chunklab_core.chunk.parameters import need_flag, need_order, need_whole
 from chunklab_core.chunk.prefix import Path, common, cost, render, shorten
 from chunklab_core.chunk.sentences import sentence_breaks
-from chunklab_core.records import Cut, Document, ElementKind, Span
+from chunklab_core.records.chunks import Cut
+from chunklab_core.records.documents import Document, ElementKind, Span
 
 _LEVELS: dict[str, tuple[Level, ...]] = {
     "text": (blank_lines, sentence_breaks, lines, words),

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from chunklab_core.chunk.cutting import Ruler
 from chunklab_core.chunk.parameters import need_flag
-from chunklab_core.records import Document, Span
+from chunklab_core.records.documents import Document, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chunklab_core.cache.store import Store
 from chunklab_core.embed.claims import Claims, claims_of
-from chunklab_core.models import Embedder
-from chunklab_core.store import Store
+from chunklab_core.models.embedder import Embedder
 
 _SAVED_TOGETHER = 64  # texts; what an interrupted run can lose
 _READ_TOGETHER = 10_000  # vectors

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from chunklab_core.errors import ConfigError, ContractError, UnreadableDocument
-from chunklab_core.records import Document
+from chunklab_core.records.documents import Document
 
 BUILTINS = {
     ".docx": "chunklab_core.parse.docx:DocxParser",

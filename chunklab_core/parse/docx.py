@@ -23,7 +23,7 @@ from chunklab_core.parse.decoding import clean, no_text
 from chunklab_core.parse.docx_inline import Inline, W, read_inline, shown_children, value
 from chunklab_core.parse.docx_numbering import Numbering
 from chunklab_core.parse.outline import Block, with_paths
-from chunklab_core.records import Document, ElementKind, Span
+from chunklab_core.records.documents import Document, ElementKind, Span
 
 if TYPE_CHECKING:
     from docx.parts.document import DocumentPart

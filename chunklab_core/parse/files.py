@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chunklab_core.cache.keys import digest_bytes
 from chunklab_core.errors import ConfigError, UnreadableDocument
-from chunklab_core.fingerprint import digest_bytes
 from chunklab_core.parse import parse_bytes
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import pack_document

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from chunklab_core.cache.keys import digest_file
 from chunklab_core.errors import ConfigError
-from chunklab_core.fingerprint import digest_file
-from chunklab_core.records import SkippedFile
+from chunklab_core.records.report import SkippedFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunklab_core.parse.decoding import decode, no_text
 from chunklab_core.parse.outline import Block, with_paths
-from chunklab_core.records import Document, Element, ElementKind, Span
+from chunklab_core.records.documents import Document, Element, ElementKind, Span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chunklab_core.records import Element, ElementKind, Span
+from chunklab_core.records.documents import Element, ElementKind, Span
 
 
 @dataclass(frozen=True, slots=True)

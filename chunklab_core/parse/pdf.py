@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from chunklab_core.errors import UnreadableDocument
 from chunklab_core.parse.decoding import clean
 from chunklab_core.parse.plain import paragraphs
-from chunklab_core.records import Document
+from chunklab_core.records.documents import Document
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader

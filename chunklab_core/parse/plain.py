@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from chunklab_core.parse.decoding import decode, no_text
-from chunklab_core.records import Document, Element, Span
+from chunklab_core.records.documents import Document, Element, Span
 
 _LINE = re.compile(r"[^\n]+")
 

@@ -7,8 +7,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from chunklab_core.records import Document, Element, ElementKind, Span
-from chunklab_core.store import Ref, Store, in_step, unpack_json
+from chunklab_core.cache.formats import unpack_json
+from chunklab_core.cache.store import Ref, Store, in_step
+from chunklab_core.records.documents import Document, Element, ElementKind, Span
 
 _LEVEL = 1  # fastest: text shrinks to a third at 200 MB/s, more effort gains little
 

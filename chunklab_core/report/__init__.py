@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chunklab_core.records import Report
+from chunklab_core.records.report import Report
 from chunklab_core.report.folder import write_whole
 from chunklab_core.report.json import report_to_json
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chunklab_core.records import AxisEffect, Report, Strata
+from chunklab_core.records.report import Report
+from chunklab_core.records.survey import AxisEffect, Strata
 
 _AXES_SHOWN = 2
 _FRONT_SHOWN = 4

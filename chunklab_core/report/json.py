@@ -14,20 +14,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from chunklab_core.records import (
+from chunklab_core.records.chunks import Health
+from chunklab_core.records.report import (
     Cell,
     CellAtK,
     CellQuestion,
     CellVerdict,
     ChunkEntry,
     DocumentEntry,
-    FuzzyFind,
-    Health,
     MadeEntry,
-    MetricsAtK,
     Provenance,
     Report,
 )
+from chunklab_core.records.scores import FuzzyFind, MetricsAtK
 from chunklab_core.report.survey import parts_to_mapping, survey_to_mapping
 
 SCHEMA_VERSION = 1

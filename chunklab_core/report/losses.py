@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from chunklab_core.records import Cell, LossPart, Report
+from chunklab_core.records.report import Cell, Report
+from chunklab_core.records.scores import LossPart
 
 _PARTS_SHOWN = 3
 _QUESTIONS_SHOWN = 3

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chunklab_core.records import AxisEffect, AxisLevel, Breakdown, LambdaPlace, PartRecall, Report, Strata, Stratum
+from chunklab_core.records.report import Report
+from chunklab_core.records.survey import AxisEffect, AxisLevel, Breakdown, LambdaPlace, PartRecall, Strata, Stratum
 
 _ONE_GROUP = "it rests on fewer than two questions that do not move together"
 _NEVER_MEET = "no two levels stand beside each other with everything else equal"

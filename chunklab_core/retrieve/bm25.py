@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import KeywordIndex, Ranking
+from chunklab_core.records.rankings import KeywordIndex, Ranking
 
 
 def rank(

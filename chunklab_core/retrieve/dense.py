@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import Ranking
+from chunklab_core.records.rankings import Ranking
 
 _ROWS = 8192  # chunks in a block
 _QUERIES = 256  # questions in a batch: a block of products has 8 MiB

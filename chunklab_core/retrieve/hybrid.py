@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from chunklab_core.records import Ranking
+from chunklab_core.records.rankings import Ranking
 
 
 def fuse(rankings: Sequence[Sequence[str]], k: float = 60) -> list[str]:

@@ -8,7 +8,9 @@ from operator import attrgetter
 
 import numpy as np
 
-from chunklab_core.records import Chunk, FuzzyFind, MetricsAtK, Question, QuestionScore
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.questions import Question
+from chunklab_core.records.scores import FuzzyFind, MetricsAtK, QuestionScore
 from chunklab_core.score.average_precision import average_precision_at_k
 from chunklab_core.score.efficiency import context_efficiency
 from chunklab_core.score.gold import GoldFinds

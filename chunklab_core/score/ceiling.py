@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from chunklab_core.records import Ceiling
+from chunklab_core.records.scores import Ceiling
 from chunklab_core.score.token_level import GoldSlot, Stretch, token_level
 
 _EXACT_SLOTS = 12  # 4,096 sets of slots; few questions have more gold than that

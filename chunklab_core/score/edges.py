@@ -14,7 +14,8 @@ from string import ascii_letters, digits
 
 import regex
 
-from chunklab_core.records import Chunk, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Span
 from chunklab_core.score.normalize import Passage, normalize_chunk, normalize_passage
 from chunklab_core.text import figures_near, inside
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from chunklab_core.records import Chunk
+from chunklab_core.records.chunks import Chunk
 from chunklab_core.score.gold import GoldFinds, Place
 from chunklab_core.score.tokens import retrieved_tokens
 

@@ -11,7 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chunklab_core.records import Chunk, Document, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document, Span
 from chunklab_core.score.edges import core_of, edges_of, has_whole_words, passage_of
 from chunklab_core.score.gold import Match, find
 from chunklab_core.score.locate import Located, Occurrence, Zone

@@ -13,7 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import Chunk, Document, Question
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document
+from chunklab_core.records.questions import Question
 from chunklab_core.score.places import Slot, SlotPlace
 from chunklab_core.score.token_level import GoldSlot, Stretch, token_positions
 from chunklab_core.tokens import tokenize

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from chunklab_core.records import Loss, LossPart, LostSlots
+from chunklab_core.records.scores import Loss, LossPart, LostSlots
 
 LOSS_PARTS: tuple[LossPart, ...] = get_args(LossPart)
 """In the order in which they are asked; the first that holds gets the slot."""

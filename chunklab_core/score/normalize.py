@@ -18,7 +18,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunklab_core.records import Chunk
+from chunklab_core.records.chunks import Chunk
 from chunklab_core.score.grams import gram_table
 from chunklab_core.text import figure_spans, fold, grapheme_starts, inside
 

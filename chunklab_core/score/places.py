@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import Question
+from chunklab_core.records.questions import Question
 from chunklab_core.score.gold import GoldFinds, Match, Place
 from chunklab_core.score.holders import Held
 from chunklab_core.score.locate import Located

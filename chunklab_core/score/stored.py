@@ -8,10 +8,10 @@ from dataclasses import astuple
 
 import numpy as np
 
+from chunklab_core.cache.formats import array_of_text, pack_arrays, text_of_array, unpack_arrays
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.locate import Located, Occurrence, Zone
 from chunklab_core.score.places import Holders
-from chunklab_core.store import array_of_text, pack_arrays, text_of_array, unpack_arrays
 
 
 def pack_located(located: Located) -> bytes:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import TokenScore
+from chunklab_core.records.scores import TokenScore
 
 
 class Stretch(NamedTuple):

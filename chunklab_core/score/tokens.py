@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunklab_core.records import Chunk
+from chunklab_core.records.chunks import Chunk
 
 
 def retrieved_tokens(chunks: Sequence[Chunk]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import QuestionScore
+from chunklab_core.records.scores import QuestionScore
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.loss import QuestionTrail, SlotTrail
 from chunklab_core.score.places import Holders, Slot

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunklab_core.records import Question
+from chunklab_core.records.questions import Question
 from chunklab_core.score.gold import HYPHENS, Snippet, edits_allowed, make_snippet
 from chunklab_core.score.sieve import Sieve
 

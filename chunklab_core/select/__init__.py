@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import Status, Verdict
+from chunklab_core.records.verdict import Status, Verdict
 from chunklab_core.select.balanced_share import balanced_shares
 from chunklab_core.select.cheapest import cheapest, difference_ci95
 from chunklab_core.select.field import Field, check_labels, make_field

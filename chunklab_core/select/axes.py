@@ -20,7 +20,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import AxisEffect, AxisEffects, AxisLevel, AxisName, CellAxes
+from chunklab_core.records.survey import AxisEffect, AxisEffects, AxisLevel, AxisName, CellAxes
 from chunklab_core.select.field import check_labels
 from chunklab_core.select.group_bootstrap import RESAMPLES, checked_recall, intervals
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import Breakdown, Interval, PartRecall
+from chunklab_core.records.survey import Breakdown, Interval, PartRecall
 from chunklab_core.select.field import check_labels
 from chunklab_core.select.group_bootstrap import RESAMPLES, checked_recall, intervals_of_sums, sums_and_sizes
 from chunklab_core.select.wilson import wilson_interval

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import Interval
+from chunklab_core.records.survey import Interval
 from chunklab_core.select.bootstrap import resample_counts
 from chunklab_core.select.lattice import sum_by_label
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chunklab_core.records import LambdaPlace, LambdaRange
+from chunklab_core.records.survey import LambdaPlace, LambdaRange
 from chunklab_core.select.field import Field, make_field
 
 

@@ -30,7 +30,7 @@ from itertools import product
 
 import regex
 
-from chunklab_core.records import Question
+from chunklab_core.records.questions import Question
 from chunklab_core.text import fold
 
 Place = tuple[str, int, int]  # document, start, end

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chunklab_core.records import Dominated, ParetoFront
+from chunklab_core.records.survey import Dominated, ParetoFront
 from chunklab_core.select.field import make_field
 
 

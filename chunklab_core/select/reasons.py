@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records import SpeaksOf, Status
+from chunklab_core.records.verdict import SpeaksOf, Status
 from chunklab_core.select.field import Field
 from chunklab_core.select.questions_needed import MOST_QUESTIONS
 

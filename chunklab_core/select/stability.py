@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import CellAxes, Stability, StabilityView
+from chunklab_core.records.survey import CellAxes, Stability, StabilityView
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.field import check_labels
 from chunklab_core.select.group_bootstrap import checked_recall

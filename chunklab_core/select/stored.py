@@ -8,7 +8,7 @@ from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from chunklab_core.records import Survey
+from chunklab_core.records.survey import Survey
 
 
 def survey_from_mapping(stored: Mapping[str, Any]) -> Survey:

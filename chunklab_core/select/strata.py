@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import Strata, Stratum
+from chunklab_core.records.survey import Strata, Stratum
 from chunklab_core.select.field import check_labels
 from chunklab_core.select.group_bootstrap import checked_recall
 from chunklab_core.select.lattice import sum_by_label

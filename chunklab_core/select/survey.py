@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.records import CellAxes, Strata, Survey
+from chunklab_core.records.survey import CellAxes, Strata, Survey
 from chunklab_core.select.axes import axis_effects
 from chunklab_core.select.breakdown import LENGTH_NAMES, gold_length_parts, recall_by_part
 from chunklab_core.select.field import make_field

@@ -7,7 +7,7 @@ Whoever returns whole manuals finds every answer, and hands the reader the manua
 import pytest
 
 from chunklab_core.pipeline import evaluate
-from chunklab_core.records import Report
+from chunklab_core.records.report import Report
 
 MACHINES = ("crane", "lathe", "press", "kiln", "winch", "mixer", "dryer", "sieve")
 PARTS = ("axle", "belt", "cable", "drum", "engine", "filter", "gasket", "hinge", "injector", "joint", "knob", "lever")

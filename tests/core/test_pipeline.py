@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from chunklab_core import pipeline
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.parse import files
-from chunklab_core.records import Report
-from chunklab_core.store import Store
-from chunklab_core.workbench.door import prepare
+from chunklab_core.records.report import Report
+from chunklab_core.stages.prepare import prepare
 
 PLUGINS = '''
 from pathlib import Path

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from pages import ROOT, block, read, tables
 
+from chunklab_core.cache.store import Store
 from chunklab_core.pipeline import STAGES, Node, evaluate, nodes
-from chunklab_core.store import Store
-from chunklab_core.workbench.door import prepare
+from chunklab_core.stages.prepare import prepare
 from flows import cli
 
 PAGE = ROOT / "docs" / "cache.md"

@@ -4,7 +4,9 @@ import doctest
 
 from pages import ROOT, read
 
-from chunklab_core.records import CellAtK, Health, MetricsAtK
+from chunklab_core.records.chunks import Health
+from chunklab_core.records.report import CellAtK
+from chunklab_core.records.scores import MetricsAtK
 
 PAGE = ROOT / "docs" / "metrics.md"
 

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from pages import ROOT, blocks, read, tables
 
-from chunklab_core.questions import questions_from_text
-from chunklab_core.records import Question
+from chunklab_core.inputs.questions import questions_from_text
+from chunklab_core.records.questions import Question
 from chunklab_core.score.gold import contains
 
 PAGE = ROOT / "docs" / "questions.md"

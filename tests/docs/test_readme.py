@@ -8,9 +8,9 @@ import pytest
 from pages import README, ROOT, block, blocks
 from rich.console import Console
 
+from chunklab_core.inputs.questions import questions_from_text
 from chunklab_core.pipeline import evaluate
-from chunklab_core.questions import questions_from_text
-from chunklab_core.records import Report
+from chunklab_core.records.report import Report
 from chunklab_core.report.console import render
 
 EXAMPLE = ROOT / "examples" / "first_run"

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from small_world import Run, World
 
-from chunklab_core import cache_folder, pipeline, store
-from chunklab_core.store import Ref, Store
+from chunklab_core import pipeline
+from chunklab_core.cache import fallback as cache_folder
+from chunklab_core.cache import store
+from chunklab_core.cache.store import Ref, Store
 from flows import cli
 
 pytestmark = pytest.mark.prefect

@@ -24,12 +24,15 @@ from small_world import QUESTIONS, STUB, Run, World, task_states
 from soak_world import CHUNKER, FULL
 from test_caching import LOCATE, RETRIEVERS, SELECT, branch, cells, of_strategies
 
-from chunklab_core import config, fingerprint, models, pipeline
-from chunklab_core.config import load_config
+from chunklab_core import pipeline
+from chunklab_core.cache import code_memory
+from chunklab_core.cache import keys as fingerprint
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
-from chunklab_core.store import Store
-from chunklab_core.workbench import code_memory
-from chunklab_core.workbench.door import prepare
+from chunklab_core.inputs import settings as config
+from chunklab_core.inputs.settings import load_config
+from chunklab_core.models import embedder as models
+from chunklab_core.stages.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = ("lines", "semantic")

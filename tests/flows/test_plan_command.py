@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from small_world import Run, World
 
-from chunklab_core import runs
+from chunklab_core.cache import runs
+from chunklab_core.cache.store import Store
 from chunklab_core.pipeline import STAGES
-from chunklab_core.store import Store
 from flows import cli
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from chunklab_core import pipeline
-from chunklab_core.records import Report
+from chunklab_core.records.report import Report
 from chunklab_core.report.json import report_to_json
 
 FULL = os.environ.get("CHUNKLAB_SOAK") == "1"

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.chunk.health import document_health, summarize
-from chunklab_core.records import Chunk, Document, Element, Health, Span
+from chunklab_core.records.chunks import Chunk, Health
+from chunklab_core.records.documents import Document, Element, Span
 
 _BLOCK = re.compile(r"\S(?:.|\n(?!\s*\n))*")
 

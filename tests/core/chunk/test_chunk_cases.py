@@ -10,7 +10,8 @@ from chunk_worlds import embed_by_first_letter, health_of, laid_out
 
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.prefix import path_shortened
-from chunklab_core.records import Chunk, Document, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document, Span
 from chunklab_core.tokens import TokenizedText, count_tokens
 
 SHARED = Path(__file__).resolve().parents[3].parent / "shared"

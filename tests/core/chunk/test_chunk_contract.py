@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from chunklab_core.chunk import BUILTINS, chunk_document, declared_maximum, default_params, make_chunker
 from chunklab_core.errors import ConfigError, ContractError
-from chunklab_core.records import Chunk, Chunker, Cut, Document, Span
+from chunklab_core.records.chunks import Chunk, Chunker, Cut
+from chunklab_core.records.documents import Document, Span
 from chunklab_core.text import figure_spans, grapheme_starts
 from chunklab_core.tokens import count_tokens
 

@@ -3,7 +3,8 @@ from chunk_worlds import health_of, laid_out
 
 from chunklab_core.chunk import chunk_document
 from chunklab_core.chunk.health import document_health, summarize
-from chunklab_core.records import Chunk, Document, Element, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document, Element, Span
 
 TEXT = "Fire is hot. It is dry.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nWater is wet."
 FIRE = laid_out(TEXT)

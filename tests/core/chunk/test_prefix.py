@@ -3,7 +3,8 @@ from chunk_worlds import laid_out
 
 from chunklab_core.chunk import chunk_document
 from chunklab_core.chunk.prefix import Paths, common, cost, path_shortened, render, shorten
-from chunklab_core.records import Chunk, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Span
 from chunklab_core.tokens import count_tokens
 
 TEXT = "Lead.\n\n# Pump\n\n## Start\n\nOpen.\n\n## Stop\n\nClose."

@@ -2,7 +2,7 @@ import pytest
 
 from chunklab_core.chunk import chunk_document
 from chunklab_core.chunk.recursive import RecursiveChunker
-from chunklab_core.records import Document
+from chunklab_core.records.documents import Document
 
 
 def bodies(text: str, chunk_size: int, overlap: int = 0) -> list[str]:

@@ -7,7 +7,7 @@ from chunk_worlds import embed_by_first_letter
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.semantic import neighbour_distances
 from chunklab_core.errors import ConfigError
-from chunklab_core.records import Document
+from chunklab_core.records.documents import Document
 
 # Sentences by first letter: A A A B B C; an A and a B have nothing in common.
 TOPICS = Document("d", "An ant ran. All ants run. Any ant can. Bees buzz. Big bees hum. Cats purr.")

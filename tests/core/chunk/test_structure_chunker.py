@@ -2,7 +2,8 @@ from chunk_worlds import laid_out
 
 from chunklab_core.chunk import chunk_document
 from chunklab_core.chunk.structure import StructureChunker
-from chunklab_core.records import Chunk, Document
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document
 
 
 def cut(text: str, **params: int) -> list[Chunk]:

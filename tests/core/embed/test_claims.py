@@ -9,9 +9,9 @@ import pytest
 from test_embed_texts import CARD, TEXTS, Stub
 
 from chunklab_core import embed
+from chunklab_core.cache.store import Store
 from chunklab_core.embed import embed_texts, shelf_of, text_keys
 from chunklab_core.embed.claims import claims_of
-from chunklab_core.store import Store
 
 pytest.importorskip("fcntl", reason="there are no such locks here")
 

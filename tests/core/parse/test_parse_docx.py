@@ -9,7 +9,7 @@ from docx.oxml.ns import nsdecls
 from chunklab_core.errors import UnreadableDocument
 from chunklab_core.parse import parse_bytes
 from chunklab_core.parse.docx_numbering import written
-from chunklab_core.records import Document
+from chunklab_core.records.documents import Document
 
 SPACES = (
     nsdecls("w")

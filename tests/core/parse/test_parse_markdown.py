@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunklab_core.parse import parse_bytes
-from chunklab_core.records import Document
+from chunklab_core.records.documents import Document
 
 
 def parse(text: str) -> Document:

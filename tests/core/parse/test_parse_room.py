@@ -6,7 +6,7 @@ import pytest
 from chunklab_core import parse as room
 from chunklab_core.errors import ConfigError, ContractError, UnreadableDocument
 from chunklab_core.parse import BUILTINS, LIBRARIES, is_supported, parse_bytes, parse_document
-from chunklab_core.records import Document, Element, Span
+from chunklab_core.records.documents import Document, Element, Span
 
 
 def test_plain_text_has_paragraphs_and_no_headings() -> None:

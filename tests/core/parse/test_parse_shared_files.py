@@ -12,7 +12,7 @@ import yaml
 
 from chunklab_core.errors import UnreadableDocument
 from chunklab_core.parse import is_supported, parse_bytes, parse_document
-from chunklab_core.records import Document
+from chunklab_core.records.documents import Document
 
 SHARED = Path(__file__).parents[3] / ".." / "shared"
 pytestmark = pytest.mark.skipif(

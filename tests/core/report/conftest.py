@@ -2,42 +2,41 @@
 
 import pytest
 
-from chunklab_core.config import EvaluationConfig, to_mapping
-from chunklab_core.records import (
-    AxisEffect,
-    AxisEffects,
-    AxisLevel,
-    Breakdown,
-    Ceiling,
+from chunklab_core.inputs.settings import EvaluationConfig, to_mapping
+from chunklab_core.records.chunks import Health
+from chunklab_core.records.documents import Span
+from chunklab_core.records.report import (
     Cell,
     CellAtK,
     CellQuestion,
     CellVerdict,
     ChunkEntry,
     DocumentEntry,
-    Dominated,
-    FuzzyFind,
-    Health,
-    LambdaPlace,
-    LambdaRange,
-    LossPart,
     ModelEntry,
-    ParetoFront,
-    PartRecall,
     Provenance,
-    QuestionScore,
     Report,
     Retrieved,
     RunEntry,
     SkippedFile,
-    Span,
+    StageReuse,
+    Warning,
+)
+from chunklab_core.records.scores import Ceiling, FuzzyFind, LossPart, QuestionScore
+from chunklab_core.records.survey import (
+    AxisEffect,
+    AxisEffects,
+    AxisLevel,
+    Breakdown,
+    Dominated,
+    LambdaPlace,
+    LambdaRange,
+    ParetoFront,
+    PartRecall,
     Stability,
     StabilityView,
-    StageReuse,
     Strata,
     Stratum,
     Survey,
-    Warning,
 )
 
 STAGES = ("parse", "chunk", "health", "embed", "index", "retrieve", "score", "select")

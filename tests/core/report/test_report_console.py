@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from chunklab_core.records import CellVerdict, MadeEntry, Report, Warning
+from chunklab_core.records.report import CellVerdict, MadeEntry, Report, Warning
 from chunklab_core.report.console import as_data, render
 
 

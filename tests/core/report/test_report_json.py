@@ -12,7 +12,7 @@ import pytest
 
 import chunklab_core.report.json as report_json
 from chunklab_core.errors import ConfigError
-from chunklab_core.records import DocumentEntry, MadeEntry, Report
+from chunklab_core.records.report import DocumentEntry, MadeEntry, Report
 from chunklab_core.report import write_report
 from chunklab_core.report.folder import check_output
 from chunklab_core.report.json import report_to_json, report_to_mapping

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chunklab_core.records import LossPart, Report
+from chunklab_core.records.report import Report
+from chunklab_core.records.scores import LossPart
 from chunklab_core.report.losses import lines_of_loss, next_step
 
 PARTS: tuple[LossPart, ...] = ("parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k")

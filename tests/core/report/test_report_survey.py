@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import chunklab_core.report.json as report_json
-from chunklab_core.records import Report
+from chunklab_core.records.report import Report
 from chunklab_core.report.json import report_to_mapping
 
 SCHEMA = json.loads((Path(report_json.__file__).parent / "report.schema.json").read_text(encoding="utf-8"))

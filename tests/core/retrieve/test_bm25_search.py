@@ -1,7 +1,7 @@
 import pytest
 
 from chunklab_core.index.bm25 import build_bm25, tokenize
-from chunklab_core.records import Ranking
+from chunklab_core.records.rankings import Ranking
 from chunklab_core.retrieve.bm25 import rank
 
 PUMPS = ["valve pump filter", "valve pump hose", "motor belt hose", "fan belt"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.records import Ranking
+from chunklab_core.records.rankings import Ranking
 from chunklab_core.retrieve.hybrid import fuse, rank
 
 LISTS = st.lists(st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=10), max_size=4)

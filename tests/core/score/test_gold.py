@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chunklab_core.records import Chunk, Question, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Span
+from chunklab_core.records.questions import Question
 from chunklab_core.score.gold import contains, find, find_gold, make_snippet
 from chunklab_core.score.normalize import normalize_chunk, normalize_passage
 from chunklab_core.text import figure_spans

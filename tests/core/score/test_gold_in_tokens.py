@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chunklab_core.records import Chunk, Document, Question, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document, Span
+from chunklab_core.records.questions import Question
 from chunklab_core.score.in_tokens import document_in_tokens, in_tokens
 from chunklab_core.score.places import Holders, SlotPlace
 from chunklab_core.score.stored import pack_holders, unpack_holders

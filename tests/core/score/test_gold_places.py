@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunklab_core.chunk import chunk_document, make_chunker
+from chunklab_core.inputs.questions import load_questions
 from chunklab_core.parse import parse_document
-from chunklab_core.questions import load_questions
-from chunklab_core.records import Chunk, Document, Question, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Document, Span
+from chunklab_core.records.questions import Question
 from chunklab_core.score.edges import core_of, edges_of, passage_of
 from chunklab_core.score.gold import find, find_gold, make_snippet
 from chunklab_core.score.holders import Held, hold

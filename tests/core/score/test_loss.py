@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.records import LossPart, LostSlots
+from chunklab_core.records.scores import LossPart, LostSlots
 from chunklab_core.score.loss import (
     LOSS_PARTS,
     QuestionTrail,

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from chunklab_core.records import Chunk, Question, QuestionScore, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Span
+from chunklab_core.records.questions import Question
+from chunklab_core.records.scores import QuestionScore
 from chunklab_core.score import QuestionGold, mean_scores, score_question
 from chunklab_core.score.gold import contains, find_gold
 from chunklab_core.score.normalize import normalize_chunk

@@ -8,7 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from chunklab_core.records import Chunk, FuzzyFind, MetricsAtK, Question, QuestionScore, Span
+from chunklab_core.records.chunks import Chunk
+from chunklab_core.records.documents import Span
+from chunklab_core.records.questions import Question
+from chunklab_core.records.scores import FuzzyFind, MetricsAtK, QuestionScore
 from chunklab_core.score import QuestionGold, mean_scores, score_question
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.hit_rate import hit_at_k

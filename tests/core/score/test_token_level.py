@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.records import TokenScore
+from chunklab_core.records.scores import TokenScore
 from chunklab_core.score.token_level import GoldSlot, Stretch, token_level, token_positions
 from chunklab_core.tokens import TokenizedText
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from chunklab_core.records import AxisEffect, AxisEffects, CellAxes
+from chunklab_core.records.survey import AxisEffect, AxisEffects, CellAxes
 from chunklab_core.select.axes import axis_effects
 
 

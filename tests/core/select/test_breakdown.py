@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chunklab_core.records import PartRecall
+from chunklab_core.records.survey import PartRecall
 from chunklab_core.select.breakdown import LENGTH_NAMES, gold_length_parts, recall_by_part
 from chunklab_core.select.wilson import ci95_wilson
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.records import LambdaPlace, LambdaRange
+from chunklab_core.records.survey import LambdaPlace, LambdaRange
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.lambda_range import lambda_range
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.questions import load_questions
-from chunklab_core.records import Question
+from chunklab_core.inputs.questions import load_questions
+from chunklab_core.records.questions import Question
 from chunklab_core.select import select_winner
 from chunklab_core.select.near_duplicates import Place, group_questions
 from chunklab_core.text import fold

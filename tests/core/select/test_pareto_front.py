@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.records import Dominated, ParetoFront
+from chunklab_core.records.survey import Dominated, ParetoFront
 from chunklab_core.select.pareto import pareto_front
 
 

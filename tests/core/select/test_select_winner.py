@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chunklab_core.records import Verdict
+from chunklab_core.records.verdict import Verdict
 from chunklab_core.select import select_winner
 from chunklab_core.select.lead_needed import lead_needed
 from chunklab_core.select.questions_needed import chance, questions_needed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chunklab_core.records import CellAxes, Stability
+from chunklab_core.records.survey import CellAxes, Stability
 from chunklab_core.select.stability import stability
 
 EVERYWHERE = np.array([[1.0] * 12, [0.0] * 12])

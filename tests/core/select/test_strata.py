@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from chunklab_core.records import Strata
+from chunklab_core.records.survey import Strata
 from chunklab_core.select.questions_needed import questions_needed
 from chunklab_core.select.strata import strata
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chunklab_core.records import CellAxes
+from chunklab_core.records.survey import CellAxes
 from chunklab_core.select.axes import axis_effects
 from chunklab_core.select.survey import survey
 

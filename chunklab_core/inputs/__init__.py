@@ -1,0 +1,1 @@
+"""What the user typed, checked before any work."""

@@ -1,0 +1,1 @@
+"""Embedding models: what a name stands for, and how texts become vectors."""

@@ -1,0 +1,83 @@
+"""Chunks, and how chunkers make them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunklab_core.records.documents import Document, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a chunker decides: where the body lies, and which lines of the document are repeated before it.
+
+    `header` holds spans of the same document (the header rows of a table that was cut); the room copies
+    their text into the prefix, after the heading path.
+    """
+
+    span: Span
+    header: tuple[Span, ...] = ()
+
+
+class Chunker(Protocol):
+    """Cuts one document. Plug-ins implement this; plain spans are as good as cuts without a header.
+
+    Optional attributes that the room reads: `heading_path: bool` (put the heading path into the prefix)
+    and `max_tokens` or `chunk_size: int` (the declared maximum of body and prefix together).
+    """
+
+    def __call__(self, document: Document) -> Sequence[Span | Cut]:
+        """The cuts of one document, in reading order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk: `body` is the slice of the document at `span`, `prefix` stands outside of it.
+
+    `n_tokens` counts `text`, prefix included, in cl100k_base tokens.
+    """
+
+    chunk_id: str
+    doc_id: str
+    span: Span
+    body: str
+    prefix: str
+    n_tokens: int
+
+    @property
+    def text(self) -> str:
+        """What is embedded, indexed, returned, matched and counted."""
+        return f"{self.prefix}\n{self.body}" if self.prefix else self.body
+
+
+class EmbedTexts(Protocol):
+    """Turns texts into vectors; how a semantic chunker gets its embedder."""
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Shape (texts, dim), float32, unit rows (or a zero row)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a strategy's chunks are like, before any retrieval. Shares are fractions in [0, 1].
+
+    `pct_oversized` has one entry per embedding model (`"none"` where no model is used);
+    `tables_intact` is None where the corpus holds no table.
+    """
+
+    strategy: str
+    n_chunks: int
+    median_tokens: float | None
+    pct_tiny: float | None
+    pct_oversized: dict[str, float | None]
+    boundary: float | None
+    tables_intact: float | None
+    lost_characters: int
+    path_shortened: int = 0

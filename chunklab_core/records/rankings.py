@@ -1,0 +1,31 @@
+"""What a search returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class KeywordIndex(Protocol):
+    """Scores every chunk for questions given as terms; how the keyword search gets its index."""
+
+    def scores(self, questions: Iterable[Sequence[str]], *, k1: float, b: float) -> Iterator[NDArray[np.float64]]:
+        """Per question, shape (chunks,), float64: above 0 where a chunk shares a term with it, else 0."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One retriever's answer to one question, best first.
+
+    Attributes:
+        rows: shape (ranked,), int64: positions in the list of chunks. Only candidates are listed.
+        scores: shape (ranked,), float64, falling.
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]

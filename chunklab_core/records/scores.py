@@ -1,0 +1,106 @@
+"""How much of the gold an answer holds, and where the rest was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyFind:
+    """A slot that was found with edits: the wording typed, and the words that differ."""
+
+    slot: int
+    chunk_id: str
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScore:
+    """One question under one cell at one k. Shares are fractions in [0, 1].
+
+    `found` holds, per slot, whether any of the k chunks contains it; `first_hit_rank` counts from 1. What begins with
+    `token_` counts tokens of the documents instead of slots.
+    """
+
+    question_id: str
+    recall: float
+    hit: float
+    reciprocal_rank: float
+    precision: float
+    retrieved_tokens: int
+    context_efficiency: float
+    ndcg: float
+    average_precision: float
+    token_recall: float
+    token_precision: float
+    token_iou: float
+    first_hit_rank: int | None
+    found: tuple[bool, ...]
+    fuzzy: tuple[FuzzyFind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScore:
+    """One question's figures in tokens of the documents instead of slots. Fractions in [0, 1]."""
+
+    recall: float
+    precision: float
+    iou: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The figures under perfect retrieval, of one question or in the mean: what the chunker alone allows.
+
+    Fractions in [0, 1]. No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k.
+    `token_precision` is that of the cheapest chunks that hold all gold which any chunk holds; a ranking that is content
+    with less may exceed it.
+    """
+
+    recall: float
+    precision: float
+    token_precision: float
+
+
+LossPart = Literal["parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k"]
+
+
+@dataclass(frozen=True, slots=True)
+class LostSlots:
+    """A question that misses gold: for every slot, in their order, where it was lost; None where it was found."""
+
+    question_id: str
+    parts: tuple[LossPart | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Where a cell lost the gold that it did not bring.
+
+    Attributes:
+        shares: every part with its share of the recall, in the order in which they are asked; together 1 - recall.
+        questions: those with a missing slot, in the order of the questions.
+    """
+
+    shares: tuple[tuple[LossPart, float], ...]
+    questions: tuple[LostSlots, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsAtK:
+    """Means over the scored questions at one k."""
+
+    k: int
+    recall_at_k: float
+    hit_rate_at_k: float
+    mrr: float
+    precision_at_k: float
+    retrieved_tokens_at_k: float
+    context_efficiency: float
+    ndcg_at_k: float
+    map_at_k: float
+    token_recall: float
+    token_precision: float
+    token_iou: float

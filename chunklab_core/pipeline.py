@@ -31,7 +31,7 @@ from chunklab_core.cache.store import Store, default_cache_dir
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
-from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
+from chunklab_core.embed import embed_texts, load_lengths, load_vectors, shelf_of, text_keys
 from chunklab_core.errors import ConfigError
 from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
 from chunklab_core.index.dense import build_dense
@@ -330,8 +330,8 @@ def embed_all(
         sent = [prompt + text for text in batch]
         embed_texts(sent, embedder, store, partial(_tell, "embed", label))
         keys += text_keys(sent)
-    pieces = load_pieces(keys, embedder.card.digest, store)
-    window_ends = load_window_ends(keys, embedder.card.digest, store) - len(prompt)  # in characters of the text itself
+    pieces, sent_ends = load_lengths(keys, embedder.card.digest, store)
+    window_ends = sent_ends - len(prompt)  # in characters of the text itself
     payload = pack_arrays({"pieces": pieces, "window_ends": window_ends, "model": array_of_text(json.dumps(model))})
     return payload, Items(shelf_of(embedder.card.digest), tuple(keys))
 

@@ -1,14 +1,14 @@
-"""The errors that a person is meant to read, each telling what was found, what was expected and what to do."""
+"""Errors for the user. Each message states what is wrong, with the value, and then the remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_CLOSE = 0.6  # of the letters agree
+_CLOSE = 0.6  # share of letters that agree
 
 
 class ChunklabError(Exception):
-    """Base of all errors that are shown as one line, without a traceback."""
+    """Base of all errors that the user sees as one line, without a traceback."""
 
 
 class ConfigError(ChunklabError):
@@ -16,26 +16,26 @@ class ConfigError(ChunklabError):
 
 
 class CacheRefusedError(ConfigError):
-    """The cache folder takes nothing: it is read-only, or its disk is full."""
+    """The cache folder cannot be written to: it is read-only, or its disk is full."""
 
     @classmethod
     def of(cls, root: object, error: Exception) -> CacheRefusedError:
-        """The error for a folder that refused what was to be written; `error` says why."""
+        """The error for a folder that refused a write; `error` is the reason."""
         reason = getattr(error, "strerror", None) or error
         return cls(
-            f"The cache folder {root} takes nothing more ({reason}); what was finished is kept. "
+            f"Cannot write to cache folder {root} ({reason}). Finished results are safe. "
             "Free some space and run again, or name another folder with --cache-dir."
         )
 
 
 class ContractError(ChunklabError):
-    """A plug-in, or a built-in method, broke the promise of its room."""
+    """A plug-in, or a built-in method, broke the rules of its room."""
 
 
 class UnreadableDocument(ChunklabError):
-    """One file cannot be read; the run goes on with the others and lists it under `skipped`.
+    """One file cannot be read; the run continues with the others and lists it under `skipped`.
 
-    The message is the reason alone ("needs a password"), for the caller knows the file.
+    The message is the reason alone ("needs a password"), because the caller knows the file.
     """
 
 
@@ -45,7 +45,7 @@ def first_line(error: BaseException) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that is most like the one that was typed."""
+    """The known name closest to the one that was typed."""
     return max(sorted(known), key=lambda word: _likeness(name, word))
 
 

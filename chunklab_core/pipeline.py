@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.cache.code_memory import code_remembered
-from chunklab_core.cache.fallback import run_patiently
+from chunklab_core.cache.fallback import default_cache_dir, run_patiently
 from chunklab_core.cache.formats import array_of_text, pack_arrays, pack_json, text_of_array, unpack_arrays, unpack_json
 from chunklab_core.cache.keys import code_of_function, code_of_room, digest, stage_key
 from chunklab_core.cache.protocol import Items, Ref, in_step, stage_of
-from chunklab_core.cache.runs import CountingStore, Effort, note_made
-from chunklab_core.cache.store import Store, default_cache_dir
+from chunklab_core.cache.run_records import CountingStore, Effort, note_made
+from chunklab_core.cache.store import Store
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans

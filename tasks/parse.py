@@ -3,12 +3,12 @@
 from prefect import task
 
 from chunklab_core import pipeline
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 
 @task(task_run_name="parse {label}", **cached_by_content("parse"))
 def parse(corpus: Ref, pdf: str, folder: str, label: str, store: str) -> Ref:
     """Every document of a folder, parsed. See `chunklab_core.pipeline.parse_all`."""
-    return pipeline.run_stage("parse", Store(store), corpus=corpus, pdf=pdf, folder=folder, label=label)
+    return pipeline.run_stage("parse", open_store(store), corpus=corpus, pdf=pdf, folder=folder, label=label)

@@ -27,7 +27,8 @@ from chunklab_core.cache.formats import array_of_text, pack_arrays, pack_json, t
 from chunklab_core.cache.keys import code_of_function, code_of_room, digest, stage_key
 from chunklab_core.cache.runs import CountingStore, Effort, note_made
 from chunklab_core.cache.store import Items, Ref, Store, default_cache_dir, in_step, stage_of
-from chunklab_core.chunk import chunk_document, make_chunker
+from chunklab_core.chunk import make_chunker
+from chunklab_core.chunk.build import chunk_document
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
@@ -37,7 +38,7 @@ from chunklab_core.index.dense import build_dense
 from chunklab_core.inputs.questions import question_from_mapping
 from chunklab_core.inputs.settings import EvaluationConfig
 from chunklab_core.models.embedder import ModelCard, open_embedder
-from chunklab_core.parse import LIBRARIES
+from chunklab_core.parse import BUILTINS as READERS
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
@@ -678,7 +679,11 @@ READ_BY_REPORT = ("parse", "chunk", "health", "locate", "ceiling", "score", "sel
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
-        parse_all, "parse", ("corpus",), ("folder",), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
+        parse_all,
+        "parse",
+        ("corpus",),
+        ("folder",),
+        tuple(sorted({*_TOKENS, *chain(*(reader.libraries for reader in READERS.values()))})),
     ),
     "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_place"), (*_TOKENS, *_ARRAYS, "regex")),
     "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),

@@ -17,7 +17,8 @@ from chunklab_core.cache.code_memory import code_remembered
 from chunklab_core.cache.formats import pack_json
 from chunklab_core.cache.keys import digest
 from chunklab_core.cache.store import Ref, Store
-from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker, takes_embedder
+from chunklab_core.chunk import default_params, make_chunker, takes_embedder
+from chunklab_core.chunk.build import declared_maximum, uses_heading_path
 from chunklab_core.errors import ConfigError, did_you_mean
 from chunklab_core.inputs.questions import load_questions
 from chunklab_core.inputs.settings import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
@@ -116,7 +117,7 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
         "label": strategy.label,
         "arguments": arguments,
         "max_tokens": declared_maximum(chunker),
-        "heading_path": bears_path(chunker),
+        "heading_path": uses_heading_path(chunker),
         "shown": {**defaults, **strategy.shown_params()},
     }
 

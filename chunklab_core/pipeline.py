@@ -25,8 +25,9 @@ from chunklab_core.cache.code_memory import code_remembered
 from chunklab_core.cache.fallback import run_patiently
 from chunklab_core.cache.formats import array_of_text, pack_arrays, pack_json, text_of_array, unpack_arrays, unpack_json
 from chunklab_core.cache.keys import code_of_function, code_of_room, digest, stage_key
+from chunklab_core.cache.protocol import Items, Ref, in_step, stage_of
 from chunklab_core.cache.runs import CountingStore, Effort, note_made
-from chunklab_core.cache.store import Items, Ref, Store, default_cache_dir, in_step, stage_of
+from chunklab_core.cache.store import Store, default_cache_dir
 from chunklab_core.chunk import make_chunker
 from chunklab_core.chunk.build import chunk_document
 from chunklab_core.chunk.health import document_health, summarize

@@ -15,8 +15,9 @@ from typing import Any
 
 from chunklab_core.cache.formats import pack_json, unpack_json
 from chunklab_core.cache.keys import version_of, versions_of
+from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import RunRecord, records
-from chunklab_core.cache.store import Ref, Store, stage_of
+from chunklab_core.cache.store import Store
 from chunklab_core.models.embedder import BACKEND
 from chunklab_core.pipeline import STAGES, Node, key_parts
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from chunklab_core.cache.code_memory import code_remembered
 from chunklab_core.cache.formats import pack_json
 from chunklab_core.cache.keys import digest
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.chunk import default_params, make_chunker, takes_embedder
 from chunklab_core.chunk.build import declared_maximum, uses_heading_path
 from chunklab_core.errors import ConfigError, did_you_mean

@@ -10,8 +10,9 @@ from typing import Any
 
 from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.keys import version_of
+from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import new_items, noted
-from chunklab_core.cache.store import Ref, Store, stage_of
+from chunklab_core.cache.store import Store
 from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.inputs.questions import question_from_mapping
 from chunklab_core.models.embedder import BACKEND

@@ -38,6 +38,7 @@ from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokeniz
 from chunklab_core.index.dense import build_dense
 from chunklab_core.inputs.questions import question_from_mapping
 from chunklab_core.inputs.settings import EvaluationConfig
+from chunklab_core.models.card import ModelCard
 from chunklab_core.models.embedder import ModelCard, open_embedder
 from chunklab_core.parse import BUILTINS as READERS
 from chunklab_core.parse.files import parse_files

@@ -23,7 +23,7 @@ from chunklab_core.chunk.build import declared_maximum, uses_heading_path
 from chunklab_core.errors import ConfigError, did_you_mean
 from chunklab_core.inputs.questions import load_questions
 from chunklab_core.inputs.settings import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
-from chunklab_core.models.embedder import BUNDLED, ModelCard, model_card
+from chunklab_core.models.card import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import is_supported
 from chunklab_core.parse.folder import is_unicode, list_documents
 from chunklab_core.plugins import is_plugin, plugin_digest

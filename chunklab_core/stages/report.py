@@ -15,7 +15,7 @@ from chunklab_core.cache.runs import new_items, noted
 from chunklab_core.cache.store import Store
 from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.inputs.questions import question_from_mapping
-from chunklab_core.models.embedder import BACKEND
+from chunklab_core.models.sentence_transformer import LIBRARIES
 from chunklab_core.parse.stored import document_entries
 from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
@@ -286,7 +286,7 @@ def _models(run: Mapping[str, Any]) -> Iterator[ModelEntry]:
     for arguments in (each["arguments"] for each in run["strategies"]):
         cards += [{**arguments["strategy"]["model"], **arguments["model_place"]}] if arguments["model_place"] else []
     for card in {card["digest"]: card for card in reversed(cards)}.values():
-        backend = "plug-in" if is_plugin(card["name"]) else f"{BACKEND[0]} {version_of(BACKEND[0])}"
+        backend = "plug-in" if is_plugin(card["name"]) else f"{LIBRARIES[0]} {version_of(LIBRARIES[0])}"
         yield ModelEntry(card["name"], card["digest"], card["max_length"], backend)
 
 

@@ -12,7 +12,8 @@ import yaml
 from numpy.typing import NDArray
 
 from chunklab_core import pipeline
-from chunklab_core.models.embedder import Embedder, ModelCard
+from chunklab_core.models.card import ModelCard
+from chunklab_core.models.embedder import Embedder
 from chunklab_core.records.report import Cell, Report
 from chunklab_core.report.json import report_to_mapping
 

@@ -14,10 +14,8 @@ from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import new_items, noted
 from chunklab_core.cache.store import Store
 from chunklab_core.chunk.health import NO_MODEL
-from chunklab_core.inputs.questions import question_from_mapping
+from chunklab_core.graph import work_once
 from chunklab_core.models.sentence_transformer import LIBRARIES
-from chunklab_core.parse.stored import document_entries
-from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
 from chunklab_core.records.chunks import Health
 from chunklab_core.records.documents import Span
@@ -42,12 +40,14 @@ from chunklab_core.records.report import (
 from chunklab_core.records.scores import Ceiling, FuzzyFind, QuestionScore
 from chunklab_core.records.survey import Survey
 from chunklab_core.score import mean_scores
-from chunklab_core.score.places import Slot, slot_places, slots_without
-from chunklab_core.score.stored import unpack_places
-from chunklab_core.score.wordings import wordings_of
+from chunklab_core.score.places import Slot
 from chunklab_core.select.reasons import FEW_QUESTIONS
 from chunklab_core.select.stored import survey_from_mapping
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.cells import cell_name
 from chunklab_core.stages.chunk_table import ChunkTable
+from chunklab_core.stages.documents import document_entries
+from chunklab_core.stages.stage import Node
 from chunklab_core.stages.survey_names import in_report, warnings_of_survey
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
@@ -189,12 +189,8 @@ class _Results:
         return Health(**{**stored, "strategy": one.label, "pct_oversized": shares})
 
     def nowhere(self) -> set[Slot]:
-        """The slots whose gold stands in no document."""
-        asked = [question_from_mapping(stored) for stored in self._read(self._run["gold"])]
-        threshold = self._run["settings"]["eval"]["fuzzy_threshold"]
-        located = unpack_places(self._store.read(self._refs["locate", "gold"]))
-        named = ((index, self.documents[index]["id"], each) for index, each in located)
-        return set(slots_without(slot_places(named, wordings_of(asked, threshold)), asked))
+        """The slots whose gold is in no document."""
+        return {(question, slot) for question, slot in self._select["nowhere"]}
 
     def _pairs(self) -> Iterator[tuple[Mapping[str, Any], str]]:
         return ((strategy, retriever) for strategy in self._run["strategies"] for retriever in self._run["retrievers"])
@@ -263,7 +259,7 @@ def _provenance(
             started=started.isoformat(timespec="seconds"),
             wall_seconds=round((ended - started).total_seconds(), 3),
             stages=tuple(
-                StageReuse(stage, whole[stage] - made[stage], made[stage]) for stage in STAGES if whole[stage]
+                StageReuse(stage, whole[stage] - made[stage], made[stage]) for stage in all_stages() if whole[stage]
             ),
             made=tuple(_made(store, work, todo)),
         ),

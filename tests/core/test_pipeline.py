@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from chunklab_core import pipeline
+from chunklab_core import graph, pipeline
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.parse import files
 from chunklab_core.records.report import Report
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node
 
 PLUGINS = '''
 from pathlib import Path
@@ -101,13 +102,13 @@ class World:
     def store(self) -> Store:
         return Store(self.folder / "cache")
 
-    def nodes(self, settings: dict[str, Any]) -> list[pipeline.Node]:
+    def nodes(self, settings: dict[str, Any]) -> list[Node]:
         inputs = prepare(self.docs, self.folder / "questions.yaml", settings, self.store)
-        return pipeline.nodes(self.store, inputs)
+        return graph.nodes(self.store, inputs)
 
     def run(self, settings: dict[str, Any], refresh: tuple[str, ...] = ()) -> None:
         work = self.nodes(settings)
-        pipeline.nodes_to_run(self.store, work, refresh)
+        graph.nodes_to_run(self.store, work, refresh)
         for one in work:
             pipeline.run_stage(one.stage, self.store, label=one.label, **one.arguments)
 

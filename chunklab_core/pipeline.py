@@ -52,21 +52,21 @@ from chunklab_core.records.survey import CellAxes, Interval
 from chunklab_core.retrieve import bm25, dense, hybrid
 from chunklab_core.score import QuestionGold, score_question
 from chunklab_core.score.ceiling import mean_ceiling, question_ceiling
-from chunklab_core.score.holders import Held, hold
 from chunklab_core.score.in_tokens import DocumentInTokens, InTokens, document_in_tokens, in_tokens
 from chunklab_core.score.locate import Located, locate
 from chunklab_core.score.loss import READS_A_WINDOW, cell_loss
-from chunklab_core.score.places import Holders, holders, slot_places
-from chunklab_core.score.stored import pack_holders, pack_located, pack_places, unpack_holders, unpack_located
-from chunklab_core.score.trails import cell_trails, read_by_slot, rows_by_slot
+from chunklab_core.score.loss_facts import cell_facts, read_by_slot, rows_by_slot
+from chunklab_core.score.match import ChunkMatch, match_chunks
+from chunklab_core.score.places import GoldChunks, gold_chunks, slot_places
+from chunklab_core.score.stored import pack_gold_chunks, pack_located, pack_places, unpack_gold_chunks, unpack_located
 from chunklab_core.score.wordings import wordings_of
-from chunklab_core.select import FEW_DOCUMENTS, select_winner
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
 from chunklab_core.select.breakdown import recall_by_part
 from chunklab_core.select.near_duplicates import group_questions
 from chunklab_core.select.survey import survey
 from chunklab_core.select.wilson import ci95_wilson, needs_wilson
+from chunklab_core.select.winner import FEW_DOCUMENTS, select_winner
 from chunklab_core.stages.chunk_table import ChunkTable
 from chunklab_core.stages.gold_places import gold_places
 from chunklab_core.tokens import count_tokens
@@ -432,7 +432,7 @@ def match_all(store: Store, *, chunks: Ref, located: Ref, gold: Ref, fuzzy_thres
     asked = _questions(store, gold)
     wordings = wordings_of(asked, fuzzy_threshold)
     table = ChunkTable(store, chunks)
-    held: list[tuple[str, int, list[Held]]] = []
+    held: list[tuple[str, int, list[ChunkMatch]]] = []
     placed: list[DocumentInTokens] = []
     first = 0
     documents = table.of_documents()
@@ -440,19 +440,19 @@ def match_all(store: Store, *, chunks: Ref, located: Ref, gold: Ref, fuzzy_thres
         together = list(islice(documents, len(part)))
         items = store.get_all_items("locate", part)
         there = [unpack_located(items[key]) for key in part]
-        finds = hold(together, there, wordings)
+        finds = match_chunks(together, there, wordings)
         for (document, of_document), own, at in zip(together, finds, there, strict=True):
             places = slot_places([(len(held), document.doc_id, at)], wordings)
             placed.append(document_in_tokens(len(held), document, of_document, places))
             held.append((document.doc_id, first, own))
             first += len(of_document)
         _tell("match", label, len(held), len(table.doc_ids) + 1)
-    return pack_holders(holders(held, wordings), in_tokens(placed, asked, count_tokens)), None
+    return pack_gold_chunks(gold_chunks(held, wordings), in_tokens(placed, asked, count_tokens)), None
 
 
 def ceiling_all(store: Store, *, matched: Ref, gold: Ref, top_k: Sequence[int]) -> Made:
     """What the chunks of one strategy allow whatever is searched with, for every k."""
-    holding, tokens = unpack_holders(store.read(matched))
+    holding, tokens = unpack_gold_chunks(store.read(matched))
     held = rows_by_slot(holding)
     sweep: list[list[Ceiling]] = [[] for _ in top_k]
     for at, question in enumerate(_questions(store, gold)):
@@ -481,7 +481,7 @@ def score_all(
 ) -> Made:
     """How much of the gold one cell's answers hold, by question and for every k, and where the rest was lost."""
     rankings = load_rankings(store, retrieved)
-    known, tokens = unpack_holders(store.read(matched))
+    known, tokens = unpack_gold_chunks(store.read(matched))
     held = rows_by_slot(known)
     sweep = _score_questions(_questions(store, gold), rankings, ChunkTable(store, chunks), known, tokens, top_k, label)
     legs_of = {name: _rows_of_leg(store, leg, candidates) for name, leg in zip(leg_names, legs, strict=True)}
@@ -490,7 +490,7 @@ def score_all(
         {
             "k": k,
             "questions": [asdict(score) for score in scores],
-            "loss": asdict(cell_loss(cell_trails(scores, tokens, held, read, legs_of), k)),
+            "loss": asdict(cell_loss(cell_facts(scores, tokens, held, read, legs_of), k)),
         }
         for k, scores in zip(top_k, sweep, strict=True)
     ]
@@ -505,7 +505,7 @@ def _score_questions(
     asked: Sequence[Question],
     rankings: Sequence[Ranking],
     table: ChunkTable,
-    known: Holders,
+    known: GoldChunks,
     tokens: InTokens,
     top_k: Sequence[int],
     label: str,
@@ -562,7 +562,6 @@ def select_all(
     holding = {doc_id for of_question in standing.documents for doc_id in of_question}
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
     recall, tokens = _figures(judged, "recall"), _figures(judged, "retrieved_tokens")
-    names = [f"{{{index}}}" for index in range(len(scores))]
     verdict = select_winner(
         recall,
         tokens=tokens,
@@ -571,7 +570,6 @@ def select_all(
         groups=groups,
         balanced_lambda=balanced_lambda,
         seed=seed,
-        names=names,
     )
     intervals = _intervals(recall, groups, resamples, seed)
     means, costs = recall.mean(axis=1), tokens.mean(axis=1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.questions import Question
 from chunklab_core.score.align import Units, best_place, candidate_windows, units_of
-from chunklab_core.score.grams import block_hashes, may_hold
+from chunklab_core.score.ngrams import block_hashes, may_hold
 from chunklab_core.score.normalize import Passage, normalize_passage
 from chunklab_core.text import figure_spans, inside
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chunklab_core.score.gold import Snippet, copies, differing_words, literal_copies, nearest
 from chunklab_core.score.normalize import Passage, normalize_passage
-from chunklab_core.score.sieve import Window
+from chunklab_core.score.snippet_search import Window
 from chunklab_core.score.wordings import Wordings
 from chunklab_core.text import inside
 
@@ -52,7 +52,7 @@ def locate(texts: Sequence[str], wordings: Wordings) -> list[Located]:
     """What some documents hold of the wordings; each text is read once."""
     passages = [normalize_passage(text) for text in texts]
     found: list[tuple[list[Occurrence], list[Zone]]] = [([], []) for _ in texts]
-    for window in wordings.sieve.windows([passage.text for passage in passages]):
+    for window in wordings.search.windows([passage.text for passage in passages]):
         occurrences, zones = found[window.text]
         there = list(_occurrences(wordings, window, passages[window.text]))
         occurrences += there

@@ -19,7 +19,7 @@ import regex
 from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
-from chunklab_core.score.grams import gram_table
+from chunklab_core.score.ngrams import gram_table
 from chunklab_core.text import figure_spans, fold, grapheme_starts, inside
 
 # A noncharacter stands for what is left of a figure that was cut: no text that anyone typed equals it.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chunklab_core.records.questions import Question
 from chunklab_core.score.gold import HYPHENS, Snippet, edits_allowed, make_snippet
-from chunklab_core.score.sieve import Sieve
+from chunklab_core.score.snippet_search import SnippetSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Wordings:
         snippets: each distinct wording once.
         uses: of each snippet, the slots that it answers, in the order of the questions.
         fuzzy_threshold: the share of a wording's characters that must be right.
-        sieve: looks for all of them at once.
+        search: looks for all of them at once.
     """
 
     snippets: tuple[Snippet, ...]
     uses: tuple[tuple[Use, ...], ...]
     fuzzy_threshold: float
-    sieve: Sieve
+    search: SnippetSearch
 
     def has_hyphen(self, wording: int) -> bool:
         """Whether a copy may stand somewhere character by character where the normalized text has none."""
@@ -62,5 +62,5 @@ def wordings_of(questions: Sequence[Question], fuzzy_threshold: float) -> Wordin
                 use = Use(at, slot, place, frozenset(question.documents))
                 uses.setdefault(wording, []).append(use)
     snippets = tuple(make_snippet(wording) for wording in uses)
-    sieve = Sieve([(snippet.text, edits_allowed(snippet, fuzzy_threshold)) for snippet in snippets])
-    return Wordings(snippets, tuple(tuple(each) for each in uses.values()), fuzzy_threshold, sieve)
+    search = SnippetSearch([(snippet.text, edits_allowed(snippet, fuzzy_threshold)) for snippet in snippets])
+    return Wordings(snippets, tuple(tuple(each) for each in uses.values()), fuzzy_threshold, search)

@@ -40,6 +40,8 @@ from chunklab_core.records.report import (
 )
 from chunklab_core.records.scores import Ceiling, FuzzyFind, QuestionScore
 from chunklab_core.records.survey import Survey
+from chunklab_core.records.verdict import Reason
+from chunklab_core.report.reasons import sentence
 from chunklab_core.score import mean_scores
 from chunklab_core.score.places import Slot, slot_places, slots_without
 from chunklab_core.score.stored import unpack_places
@@ -144,7 +146,8 @@ class _Results:
             in_play=tuple(names[index] for index in said["in_play"]),
             ruled_out=tuple(names[index] for index in said["ruled_out"]),
             questions_needed=said["questions_needed"],
-            reasons=tuple(reason.format(*names) for reason in said["reasons"]),
+            reasons=tuple(sentence(Reason(**reason), names) for reason in said["reasons"]),
+            reason_codes=tuple(reason["code"] for reason in said["reasons"]),
             at_bar=said["at_bar"],
             p_best_shrunk=named(said["p_best_shrunk"]),
             p_best_by_document=named(said["p_best_by_document"]) if said["p_best_by_document"] else None,

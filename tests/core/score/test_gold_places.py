@@ -17,17 +17,17 @@ from chunklab_core.parse import parse_document
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
 from chunklab_core.records.questions import Question
-from chunklab_core.score.edges import core_of, edges_of, passage_of
+from chunklab_core.score.chunk_edges import core_of, edges_of, passage_of
 from chunklab_core.score.gold import find, find_gold, make_snippet
-from chunklab_core.score.holders import Held, hold
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.locate import locate
-from chunklab_core.score.places import Holders, SlotPlace, holders, slot_places, slots_without
+from chunklab_core.score.match import ChunkMatch, match_chunks
+from chunklab_core.score.places import GoldChunks, SlotPlace, gold_chunks, slot_places, slots_without
 from chunklab_core.score.stored import (
-    pack_holders,
+    pack_gold_chunks,
     pack_located,
     pack_places,
-    unpack_holders,
+    unpack_gold_chunks,
     unpack_located,
     unpack_places,
 )
@@ -111,7 +111,7 @@ def texts(draw: st.DrawFn) -> str:
     return unicodedata.normalize("NFC", "".join(draw(st.lists(glued, min_size=1, max_size=size))))
 
 
-def rows_of(found: Holders, question: int, slot: int) -> list[int]:
+def rows_of(found: GoldChunks, question: int, slot: int) -> list[int]:
     """The rows of all chunks that hold a slot."""
     return [row for at, row, of, *_ in found.table.tolist() if (at, of) == (question, slot)]
 
@@ -151,7 +151,7 @@ def chunk(text: str, start: int, end: int, prefix: str = "") -> Chunk:
     return Chunk(f"d#{start}", "d", Span(start, end), text[start:end], prefix, 1)
 
 
-def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[Held]:
+def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[ChunkMatch]:
     """Every chunk searched for every snippet: the definition."""
     passages = [passage_of(document.text, chunk) for chunk in chunks]
     searched = [
@@ -159,12 +159,12 @@ def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str],
         for at, passage in enumerate(passages)
         for wording, snippet in enumerate(snippets)
     ]
-    return [Held(at, wording, match) for at, wording, match in searched if match]
+    return [ChunkMatch(at, wording, match) for at, wording, match in searched if match]
 
 
-def quickly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[Held]:
+def quickly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[ChunkMatch]:
     wordings = wordings_of([Question("q", "?", tuple((snippet,) for snippet in snippets))], threshold)
-    return hold([(document, chunks)], locate([document.text], wordings), wordings)[0]
+    return match_chunks([(document, chunks)], locate([document.text], wordings), wordings)[0]
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)
@@ -347,15 +347,15 @@ def test_places_are_told_by_slot_and_only_where_gold_counts() -> None:
     assert slots_without(places, QUESTIONS) == [(2, 0)]
 
 
-def corpus_holders() -> Holders:
+def corpus_holders() -> GoldChunks:
     located, wordings = located_corpus()
     cut = [[(0, 14), (14, 30)], [(0, 14), (5, 21)], [(0, 8), (8, 14)]]
     documents = [
         (Document(name, text), [chunk(text, *span) for span in spans])
         for (name, text), spans in zip(CORPUS, cut, strict=True)
     ]
-    found = hold(documents, [each for _, _, each in located], wordings)  # type: ignore[arg-type,misc]
-    return holders([(CORPUS[at][0], 2 * at, each) for at, each in enumerate(found)], wordings)  # type: ignore[arg-type]
+    found = match_chunks(documents, [each for _, _, each in located], wordings)  # type: ignore[arg-type,misc]
+    return gold_chunks([(CORPUS[at][0], 2 * at, each) for at, each in enumerate(found)], wordings)  # type: ignore[arg-type]
 
 
 def test_holders_are_the_rows_of_chunks_and_serve_any_ranking() -> None:
@@ -375,13 +375,15 @@ def test_finds_are_those_of_find_gold_with_the_words_that_differ() -> None:
     question = Question("q", "?", (("Oil the hinge of the gate.", "the gate"),))
     pieces = [chunk(text, 0, 26), chunk(text, 5, 50), chunk(text, 26, 53)]
     wordings = wordings_of([question], 0.9)
-    found = holders([("d", 0, hold([(Document("d", text), pieces)], locate([text], wordings), wordings)[0])], wordings)
+    found = gold_chunks(
+        [("d", 0, match_chunks([(Document("d", text), pieces)], locate([text], wordings), wordings)[0])], wordings
+    )
 
     finds, slow = found.finds(0, 1, [2, 0, 1]), find_gold(question, pieces, [passage_of(text, p) for p in pieces])
 
     assert finds.places == slow.take([2, 0, 1]).places
     assert found.words == {0: ("the", "teh")}
-    assert unpack_holders(pack_holders(found, NO_TOKENS))[0].finds(0, 1, [0]).places == slow.take([0]).places
+    assert unpack_gold_chunks(pack_gold_chunks(found, NO_TOKENS))[0].finds(0, 1, [0]).places == slow.take([0]).places
 
 
 def test_what_was_located_comes_back_as_it_was_kept() -> None:
@@ -393,7 +395,7 @@ def test_what_was_located_comes_back_as_it_was_kept() -> None:
 
 
 def test_a_corpus_without_gold_has_no_holders() -> None:
-    empty, _ = unpack_holders(pack_holders(holders([], wordings_of(QUESTIONS, 0.9)), NO_TOKENS))
+    empty, _ = unpack_gold_chunks(pack_gold_chunks(gold_chunks([], wordings_of(QUESTIONS, 0.9)), NO_TOKENS))
 
     assert empty.slots() == set()
     assert rows_of(empty, 0, 0) == []

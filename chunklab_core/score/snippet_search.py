@@ -91,7 +91,7 @@ class _Piece:
     characters: str
 
 
-class Sieve:
+class SnippetSearch:
     """Snippets made ready to be looked for in any number of texts.
 
     Args:

@@ -32,7 +32,7 @@ from chunklab_core.chunk.build import chunk_document
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import ConfigError, note_text
 from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokenize
 from chunklab_core.index.dense import build_dense
 from chunklab_core.inputs.questions import question_from_mapping
@@ -44,6 +44,7 @@ from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
 from chunklab_core.plugins import check_unchanged, is_plugin
 from chunklab_core.records.chunks import EmbedTexts
+from chunklab_core.records.documents import UnreadFile
 from chunklab_core.records.questions import Question
 from chunklab_core.records.rankings import Ranking
 from chunklab_core.records.report import Report
@@ -186,23 +187,25 @@ def parse_all(store: Store, *, corpus: Ref, pdf: str, folder: str, label: str) -
     reasons = {}
     outcomes = parse_files(list(todo.values()), Path(folder), pdf=pdf)
     for done, (key, parsed) in enumerate(zip(todo, outcomes, strict=True), start=1):
-        if parsed.payload is None:
+        if parsed.reason:
             reasons[key] = parsed.reason
-        else:
+        elif parsed.payload is not None:
             store.put_items("parse", {key: parsed.payload})
         _tell("parse", label, done, len(todo) + 1)
     made = [(file, key) for file, key in zip(files, keys, strict=True) if key not in reasons]
     if files and not made:
-        told = "; ".join(f"{file.doc_id}: {reasons[key]}" for file, key in list(zip(files, keys, strict=True))[:3])
+        told = "; ".join(
+            f"{file.doc_id} {note_text(reasons[key])}" for file, key in list(zip(files, keys, strict=True))[:3]
+        )
         raise ConfigError(f"None of the {len(files)} documents can be read ({told}). Name a folder with documents.")
-    skipped = [{"path": f.doc_id, "reason": reasons[k]} for f, k in zip(files, keys, strict=True) if k in reasons]
+    skipped = [asdict(UnreadFile(f.doc_id, reasons[k])) for f, k in zip(files, keys, strict=True) if k in reasons]
     entries = [
         {
             "id": document.doc_id,
             "digest": file.digest,
             "characters": len(document.text),
             "tokens": n_tokens,
-            "warnings": list(document.warnings),
+            "warnings": [asdict(note) for note in document.warnings],
         }
         for (file, _), (document, n_tokens) in zip(
             made, stored_documents(store, [file.doc_id for file, _ in made], [key for _, key in made]), strict=True

@@ -13,13 +13,14 @@ from chunklab_core.cache.keys import version_of
 from chunklab_core.cache.runs import new_items, noted
 from chunklab_core.cache.store import Ref, Store, stage_of
 from chunklab_core.chunk.health import NO_MODEL
+from chunklab_core.errors import note_text
 from chunklab_core.inputs.questions import question_from_mapping
 from chunklab_core.models.embedder import BACKEND
 from chunklab_core.parse.stored import document_entries
 from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
 from chunklab_core.records.chunks import Health
-from chunklab_core.records.documents import Span
+from chunklab_core.records.documents import Note, Span
 from chunklab_core.records.report import (
     Cell,
     CellAtK,
@@ -73,10 +74,17 @@ def make_report(
     cells = found.cells()
     health = tuple(found.health(one) for one in work if one.stage == "health")
     documents = tuple(
-        DocumentEntry(each["id"], each["digest"], each["characters"], each["tokens"], tuple(each["warnings"]))
+        DocumentEntry(
+            each["id"],
+            each["digest"],
+            each["characters"],
+            each["tokens"],
+            tuple(note_text(Note(**note)) for note in each["warnings"]),
+        )
         for each in found.documents
     )
-    skipped = tuple(SkippedFile(**each) for each in [*run["skipped"], *found.unreadable])
+    unread = [*run["skipped"], *found.unreadable]
+    skipped = tuple(SkippedFile(each["path"], note_text(Note(**each["note"]))) for each in unread)
     n_scored = len(cells[0].per_question)
     verdict = found.verdict(cells)
     survey = found.survey(cells)
@@ -111,7 +119,7 @@ class _Results:
         self._select = next(self._read(one.ref) for one in work if one.stage == "select")
         self._parsed = self._refs["parse", "documents"]
         self.documents = document_entries(store, self._parsed)
-        self.unreadable: list[dict[str, str]] = self._read(self._parsed)["skipped"]
+        self.unreadable: list[dict[str, Any]] = self._read(self._parsed)["skipped"]
 
     def cells(self) -> tuple[Cell, ...]:
         """All cells: by the ranking metric, best first, those that are ruled out after those in play.
@@ -313,7 +321,7 @@ def _warnings(
             "unscored_questions", "warning", f"Without gold, and so not scored: {_some(unscored, 'question')}."
         )
     if skipped:
-        named = [f"{file.path} ({file.reason})" for file in skipped]
+        named = [f"{file.path} {file.reason}" for file in skipped]
         yield Warning("skipped_files", "warning", f"Not read: {_some(named, 'file')}.")
     for document in documents:
         for message in document.warnings:

@@ -6,7 +6,7 @@ import pytest
 from chunklab_core import parse as room
 from chunklab_core.cache.keys import version_of
 from chunklab_core.errors import ConfigError, ContractError, UnreadableDocument
-from chunklab_core.parse import BUILTINS, PDF_READERS, is_supported, parse_bytes, parse_document, reader_of
+from chunklab_core.parse import BUILTINS, PDF_READERS, parse_bytes, parse_document, reader_of
 from chunklab_core.records.documents import Document, Element, Span
 
 
@@ -54,8 +54,6 @@ def test_every_reader_names_installed_libraries_that_shape_its_result() -> None:
     readers = [*BUILTINS.values(), *PDF_READERS.values()]
     assert all(version_of(library) != "absent" for reader in readers for library in reader.libraries)
     assert reader_of(".PDF", "pypdf").libraries == ("pypdf", "cryptography")
-    assert is_supported(".MD")
-    assert not is_supported(".html")
 
 
 @pytest.mark.parametrize(

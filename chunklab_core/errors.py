@@ -50,7 +50,7 @@ NOTE_TEXTS = {
     "no_reader": "has no reader for {suffix}; known: {known}",
     "no_suffix": "has no reader for a name without suffix; known: {known}",
     "no_text": "holds no text",
-    "no_text_layer": "holds no text: none of its pages ({pages}) has a text layer; is it a scan?",
+    "no_text_layer": "holds no text: has no text layer (pages: {pages}); is it a scan?",
     "not_docx": "is not a DOCX file, or is damaged: {cause}",
     "not_pdf": "is not a PDF (no %PDF mark at its start)",
     "not_regular": "is not a regular file, or is a broken link",
@@ -88,6 +88,11 @@ class UnreadableDocument(ChunklabError):
 
     def __str__(self) -> str:
         return note_text(self.note)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or the error's type when it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from chunklab_core.cache.store import Store
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, text_keys
-from chunklab_core.models.embedder import Embedder, ModelCard
+from chunklab_core.models.card import ModelCard
+from chunklab_core.models.embedder import Embedder
 
 CARD = ModelCard("stub", "0" * 64, None, "")
 TEXTS = [f"text {number:03}" for number in range(150)]  # more than two batches are saved apart

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
-from chunklab_core.score.chunk_edges import core_of, edges_of, has_whole_words, passage_of
+from chunklab_core.score.chunk_edges import LONGEST_FOLD, core_of, edges_of, has_whole_words, passage_of
 from chunklab_core.score.gold import Match, find
 from chunklab_core.score.locate import Located, Occurrence, Zone
 from chunklab_core.score.wordings import Wordings
-
-_UNFOLDED = 3  # characters that one character may be folded to
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def _by_zone(
     """
     nearest: list[dict[int, Match]] = [{} for _ in chunks]
     starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
-    unfolded = 1 if document.text.isascii() else _UNFOLDED
+    unfolded = 1 if document.text.isascii() else LONGEST_FOLD
     for zone, place in _with_places(located):
         edits, length = wordings.edits(zone.wording), len(wordings.snippets[zone.wording].text)
         hyphen = wordings.has_hyphen(zone.wording)

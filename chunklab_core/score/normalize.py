@@ -75,6 +75,11 @@ class Passage:
         first, last = self._folded(start), self._folded(end - 1)
         return self._origin(first)[0], self._origin(last)[1]
 
+    def with_whole_figures(self, start: int, end: int) -> tuple[int, int]:
+        """The range `[start, end)` of `text`, widened by the figures that its edges cut."""
+        first, last = inside(self.figures, start), inside(self.figures, end)
+        return first[0] if first else start, last[1] if last else end
+
     def _folded(self, at: int) -> int:
         collapsed, compacted = self._kept
         return collapsed.origin(compacted.origin(at))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chunklab_core.records.questions import Question
-from chunklab_core.score.gold import HYPHENS, Snippet, edits_allowed, make_snippet
+from chunklab_core.score.gold import Snippet, edits_allowed, has_outer_hyphen, make_snippet
 from chunklab_core.score.snippet_search import SnippetSearch
 
 
@@ -44,9 +44,8 @@ class Wordings:
     search: SnippetSearch
 
     def has_hyphen(self, wording: int) -> bool:
-        """Whether a copy may stand somewhere character by character where the normalized text has none."""
-        typed = self.snippets[wording].typed.strip()
-        return typed.startswith(HYPHENS) or typed.endswith(HYPHENS)
+        """Whether a passage may hold a copy, character by character, that its normalized text lacks."""
+        return has_outer_hyphen(self.snippets[wording])
 
     def edits(self, wording: int) -> int:
         """The edits that are allowed in a wording."""

@@ -10,8 +10,6 @@ import pytest
 
 from chunklab_core.records.verdict import Reason, Verdict
 from chunklab_core.select import select_winner
-from chunklab_core.select.lead_needed import lead_needed
-from chunklab_core.select.questions_needed import chance, questions_needed
 
 
 def reasons(verdict: Verdict) -> dict[str, Any]:
@@ -25,6 +23,8 @@ def answers(*pattern: tuple[int, str]) -> np.ndarray:
 
 
 CLEAR = answers((30, "11"), (10, "10"), (10, "00"))  # cell 0 finds ten more of fifty, and misses none that cell 1 finds
+
+
 CLOSE = answers((30, "11"), (4, "10"), (3, "01"), (13, "00"))
 
 
@@ -175,26 +175,3 @@ def test_the_same_seed_gives_the_same_verdict() -> None:
 def test_what_does_not_fit_together_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         select_winner(arguments.pop("scores"), **arguments)
-
-
-def test_the_forecast_is_the_share_of_simulated_futures_that_decide() -> None:
-    gap, variance, n, total = 0.04, 0.2, 60, 400
-    rng = np.random.default_rng(0)
-    kept = 0.02 / (0.02 + variance / n)
-    true = rng.normal(kept * gap, np.sqrt(kept * variance / n), 200_000)
-    new = rng.normal(true, np.sqrt(variance / (total - n)))
-    later = (n * gap + (total - n) * new) / total
-    decided = np.abs(later) >= lead_needed(np.array([variance / total]), 0.90)[0]
-
-    assert chance(gap, variance, n, np.array([total]))[0] == pytest.approx(decided.mean(), abs=0.005)
-
-
-def test_a_wider_gap_needs_fewer_questions_and_no_gap_no_realistic_number() -> None:
-    wide, narrow = [1.0] * 12 + [-1.0] * 6 + [0.0] * 42, [1.0] * 10 + [-1.0] * 6 + [0.0] * 44
-    needed = questions_needed(np.array(wide)), questions_needed(np.array(narrow))
-
-    assert needed[0] is not None
-    assert needed[1] is not None
-    assert 60 < needed[0] < needed[1]
-    assert questions_needed(np.array([0.001, -0.001] * 4000)) is None
-    assert questions_needed(np.array([1.0])) is None

@@ -6,7 +6,7 @@ import json
 import zlib
 from typing import cast
 
-from chunklab_core.records.documents import Document, Element, ElementKind, Span
+from chunklab_core.records.documents import Document, Element, ElementKind, Note, Span
 
 _LEVEL = 1  # fastest: text shrinks to a third at 200 MB/s, more effort gains little
 
@@ -18,7 +18,7 @@ def pack_document(document: Document, n_tokens: int) -> bytes:
         "text": document.text,
         "n_tokens": n_tokens,
         "elements": elements,
-        "warnings": list(document.warnings),
+        "warnings": [[note.code, note.arguments] for note in document.warnings],
     }
     return zlib.compress(json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass"), _LEVEL)
 
@@ -30,4 +30,5 @@ def unpack_document(doc_id: str, payload: bytes) -> tuple[Document, int]:
         Element(cast(ElementKind, kind), Span(start, end), tuple(path), level)
         for kind, start, end, path, level in content["elements"]
     )
-    return Document(doc_id, content["text"], elements, tuple(content["warnings"])), content["n_tokens"]
+    warnings = tuple(Note(code, arguments) for code, arguments in content["warnings"])
+    return Document(doc_id, content["text"], elements, warnings), content["n_tokens"]

@@ -11,7 +11,7 @@ import numpy as np
 from chunklab_core.cache.formats import array_of_text, pack_arrays, text_of_array, unpack_arrays
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.locate import Located, Occurrence, Zone
-from chunklab_core.score.places import Holders, Slot, SlotPlace
+from chunklab_core.score.places import GoldChunks, Slot, SlotPlace
 
 
 def pack_located(located: Located) -> bytes:
@@ -45,7 +45,7 @@ def unpack_slot_places(payload: bytes) -> SlotPlaces:
     return places
 
 
-def pack_holders(holders: Holders, tokens: InTokens) -> bytes:
+def pack_gold_chunks(holders: GoldChunks, tokens: InTokens) -> bytes:
     """Which chunks of a strategy hold which gold, and where both stand in tokens."""
     words = [[at, *both] for at, both in holders.words.items()]
     return pack_arrays(
@@ -59,9 +59,9 @@ def pack_holders(holders: Holders, tokens: InTokens) -> bytes:
     )
 
 
-def unpack_holders(payload: bytes) -> tuple[Holders, InTokens]:
-    """The inverse of `pack_holders`."""
+def unpack_gold_chunks(payload: bytes) -> tuple[GoldChunks, InTokens]:
+    """The inverse of `pack_gold_chunks`."""
     arrays = unpack_arrays(payload)
     words = json.loads(text_of_array(arrays["words"]))
-    holders = Holders(arrays["table"], {at: (expected, found) for at, expected, found in words})
+    holders = GoldChunks(arrays["table"], {at: (expected, found) for at, expected, found in words})
     return holders, InTokens(arrays["chunks"], arrays["gold"], arrays["weights"])

@@ -9,16 +9,16 @@ from chunklab_core.cache.formats import pack_json
 from chunklab_core.cache.protocol import Ref, ResultStore
 from chunklab_core.records.scores import Ceiling
 from chunklab_core.score.ceiling import mean_ceiling, question_ceiling
-from chunklab_core.score.stored import unpack_holders
-from chunklab_core.score.trails import rows_by_slot
+from chunklab_core.score.loss_facts import rows_by_slot
+from chunklab_core.score.stored import unpack_gold_chunks
 from chunklab_core.stages.locate import read_gold
 from chunklab_core.stages.stage import Made, Progress, Stage
 
 
 def ceiling(store: ResultStore, _: Progress, *, matched: Ref, gold: Ref, top_k: Sequence[int]) -> Made:
     """The mean ceiling of all questions, for every k."""
-    holders, tokens = unpack_holders(store.read(matched))
-    rows_of = rows_by_slot(holders)
+    gold_chunks, tokens = unpack_gold_chunks(store.read(matched))
+    rows_of = rows_by_slot(gold_chunks)
     sweep: list[list[Ceiling]] = [[] for _ in top_k]
     for at, question in enumerate(read_gold(store, gold)):
         of_slots = [rows_of.get((at, slot), frozenset[int]()) for slot in range(len(question.slots))]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from chunklab_core.cache.formats import pack_json, unpack_json
 from chunklab_core.cache.protocol import Items, Ref, ResultStore
-from chunklab_core.errors import ConfigError
+from chunklab_core.errors import ConfigError, note_text
 from chunklab_core.parse import Reader, reader_of
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
+from chunklab_core.records.documents import UnreadFile
 from chunklab_core.stages.documents import stored_documents
 from chunklab_core.stages.stage import TOKENS, Arguments, Made, Progress, Stage
 
@@ -36,17 +38,17 @@ def parse(
     reasons = {}
     parsed_files = parse_files(list(todo.values()), Path(folder), pdf=pdf or PDF)
     for done, (key, file) in enumerate(zip(todo, parsed_files, strict=True), start=1):
-        if file.payload is None:
+        if file.reason:
             reasons[key] = file.reason
-        else:
+        elif file.payload is not None:
             store.put_items("parse", {key: file.payload})
         progress(done, len(todo) + 1)
     parsed = [(file, key) for file, key in zip(files, keys, strict=True) if key not in reasons]
-    skipped = [{"path": f.doc_id, "reason": reasons[k]} for f, k in zip(files, keys, strict=True) if k in reasons]
+    skipped = [UnreadFile(f.doc_id, reasons[k]) for f, k in zip(files, keys, strict=True) if k in reasons]
     if files and not parsed:
-        named = "; ".join(f"{file['path']}: {file['reason']}" for file in skipped[:_NAMED])
+        named = "; ".join(f"{file.path} {note_text(file.note)}" for file in skipped[:_NAMED])
         raise ConfigError(f"None of the {len(files)} documents can be read ({named}). Name a folder with documents.")
-    payload = {"documents": _entries(store, parsed), "skipped": skipped}
+    payload = {"documents": _entries(store, parsed), "skipped": [asdict(file) for file in skipped]}
     return pack_json(payload), Items("parse", tuple(key for _, key in parsed))
 
 
@@ -58,7 +60,7 @@ def _entries(store: ResultStore, parsed: Sequence[tuple[SourceFile, bytes]]) -> 
             "digest": file.digest,
             "characters": len(document.text),
             "tokens": n_tokens,
-            "warnings": list(document.warnings),
+            "warnings": [asdict(note) for note in document.warnings],
         }
         for (file, _), (document, n_tokens) in zip(parsed, documents, strict=True)
     ]

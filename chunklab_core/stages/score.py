@@ -13,9 +13,9 @@ from chunklab_core.records.scores import QuestionScore
 from chunklab_core.score import METRICS, QuestionGold, score_question
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.loss import cell_loss
-from chunklab_core.score.places import Holders
-from chunklab_core.score.stored import unpack_holders
-from chunklab_core.score.trails import cell_trails, read_by_slot, rows_by_slot
+from chunklab_core.score.loss_facts import cell_facts, read_by_slot, rows_by_slot
+from chunklab_core.score.places import GoldChunks
+from chunklab_core.score.stored import unpack_gold_chunks
 from chunklab_core.stages.chunk_table import ChunkTable
 from chunklab_core.stages.locate import read_gold
 from chunklab_core.stages.retrieve import load_rankings
@@ -40,17 +40,18 @@ def score(
 ) -> Made:
     """The figures of every question for every k, the losses, and the chunks retrieved at the first k."""
     rankings = load_rankings(store, retrieved)
-    holders, tokens = unpack_holders(store.read(matched))
+    gold_chunks, tokens = unpack_gold_chunks(store.read(matched))
     table = ChunkTable(store, chunks)
-    sweep = _score_questions(progress, read_gold(store, gold), rankings, table, holders, tokens, top_k)
+    sweep = _score_questions(progress, read_gold(store, gold), rankings, table, gold_chunks, tokens, top_k)
     rows_of_legs = {name: _candidates(store, leg, candidates) for name, leg in zip(leg_names, legs, strict=True)}
     windows = [read_embedded(store, ref).window_ends for ref in embedded]
-    rows_read = read_by_slot(holders, windows[0]) if windows else None
+    rows_read = read_by_slot(gold_chunks, windows[0]) if windows else None
+    rows_of_slots = rows_by_slot(gold_chunks)
     by_k = [
         {
             "k": k,
             "questions": [asdict(score) for score in scores],
-            "loss": asdict(cell_loss(cell_trails(scores, tokens, rows_by_slot(holders), rows_read, rows_of_legs), k)),
+            "loss": asdict(cell_loss(cell_facts(scores, tokens, rows_of_slots, rows_read, rows_of_legs), k)),
         }
         for k, scores in zip(top_k, sweep, strict=True)
     ]
@@ -62,7 +63,7 @@ def _score_questions(
     questions: Sequence[Question],
     rankings: Sequence[Ranking],
     table: ChunkTable,
-    holders: Holders,
+    gold_chunks: GoldChunks,
     tokens: InTokens,
     top_k: Sequence[int],
 ) -> list[list[QuestionScore]]:
@@ -72,8 +73,8 @@ def _score_questions(
         progress(done, len(questions))
         rows = ranking.rows[: max(top_k)].tolist()
         chunks = [table.chunk(row) for row in rows]
-        finds = holders.finds(done, len(question.slots), rows)
-        gold, spans = QuestionGold(holders.n_chunks(done), tokens.slots(done)), tokens.spans(rows)
+        finds = gold_chunks.finds(done, len(question.slots), rows)
+        gold, spans = QuestionGold(gold_chunks.n_chunks(done), tokens.slots(done)), tokens.spans(rows)
         for scores, k in zip(sweep, top_k, strict=True):
             scores.append(score_question(question, chunks, finds, k, gold=gold, spans=spans, count_tokens=count_tokens))
     return sweep

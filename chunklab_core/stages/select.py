@@ -13,12 +13,12 @@ from chunklab_core.cache.formats import pack_json, unpack_json
 from chunklab_core.cache.protocol import Ref, ResultStore
 from chunklab_core.records.survey import Interval
 from chunklab_core.score.stored import SlotPlaces, unpack_slot_places
-from chunklab_core.select import FEW_DOCUMENTS, select_winner
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import ci95
 from chunklab_core.select.breakdown import recall_by_part
 from chunklab_core.select.near_duplicates import group_questions
 from chunklab_core.select.wilson import ci95_wilson, needs_wilson
+from chunklab_core.select.winner import FEW_DOCUMENTS, select_winner
 from chunklab_core.stages.documents import document_entries
 from chunklab_core.stages.locate import read_gold
 from chunklab_core.stages.stage import Made, Progress, Stage
@@ -62,7 +62,6 @@ def select(
         groups=groups,
         balanced_lambda=balanced_lambda,
         seed=seed,
-        names=[f"{{{index}}}" for index in range(len(scores))],
     )
     intervals = _intervals(recall, groups, resamples, seed)
     payload = {
@@ -128,7 +127,6 @@ STAGE = Stage(
     select,
     "What the evidence says about all cells.",
     inputs=("scores", "documents", "located", "gold", "queries"),
-    room=("chunklab_core.select",),
     libraries=("numpy", "scipy", "regex"),
     in_report=True,
 )

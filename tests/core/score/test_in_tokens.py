@@ -9,10 +9,9 @@ from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
 from chunklab_core.records.questions import Question
 from chunklab_core.score.in_tokens import document_in_tokens, in_tokens
-from chunklab_core.score.places import Holders, SlotPlace
-from chunklab_core.score.stored import pack_holders, unpack_holders
+from chunklab_core.score.places import GoldChunks, SlotPlace
+from chunklab_core.score.stored import pack_gold_chunks, unpack_gold_chunks
 from chunklab_core.score.token_level import GoldSlot, Stretch
-from chunklab_core.score.trails import read_by_slot, rows_by_slot
 from chunklab_core.tokens import count_tokens
 
 TEXT = "one two three four"  # tokens begin at 0, 3, 7 and 13, each with the blank before its word
@@ -48,23 +47,8 @@ def test_what_is_kept_comes_back() -> None:
     questions = [Question("q", "?", (("two",),))]
     part = document_in_tokens(0, Document("d", TEXT), [chunk(0, 0, 7)], {(0, 0): (SlotPlace(0, 0, 4, 7, 0),)})
     made = in_tokens([part], questions, count_tokens)
-    holders = Holders(np.array([[0, 0, 0, 0, 1, 4, 7]]), {0: ("two", "twa")})
-    again, tokens = unpack_holders(pack_holders(holders, made))
+    holders = GoldChunks(np.array([[0, 0, 0, 0, 1, 4, 7]]), {0: ("two", "twa")})
+    again, tokens = unpack_gold_chunks(pack_gold_chunks(holders, made))
 
     assert (again.table.tolist(), again.words) == (holders.table.tolist(), holders.words)
     assert (tokens.slots(0), tokens.spans([0])) == (made.slots(0), made.spans([0]))
-
-
-def test_a_chunk_is_read_where_any_find_of_the_slot_ends_within_the_window() -> None:
-    rows = [  # question, chunk, slot, wording, edits, start, end
-        (0, 3, 0, 0, 0, 30, 41),
-        (0, 3, 0, 1, 0, 5, 40),
-        (0, 4, 0, 0, 0, 30, 41),
-        (1, 3, 1, 0, 0, 0, 900),
-    ]
-    holders = Holders(np.array(rows), {})
-    window_ends = np.full(5, 40, dtype=np.int32)
-
-    assert rows_by_slot(holders) == {(0, 0): {3, 4}, (1, 1): {3}}
-    assert read_by_slot(holders, window_ends) == {(0, 0): {3}}
-    assert (holders.n_chunks(0), holders.n_chunks(1), holders.n_chunks(2)) == (2, 1, 0)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunklab_core.parse import parse_bytes
-from chunklab_core.records.documents import Document
+from chunklab_core.records.documents import Document, Note
 
 
 def parse(text: str) -> Document:
@@ -152,7 +152,7 @@ def test_a_table_in_a_list_or_a_quote_is_a_table() -> None:
 def test_a_file_without_text_is_said() -> None:
     for source in ("", " \n\n", "---\ntitle: Pump\n---\n"):
         document = parse(source)
-        assert (document.text.strip(), document.elements, document.warnings) == ("", (), ("holds no text",))
+        assert (document.text.strip(), document.elements, document.warnings) == ("", (), (Note("no_text"),))
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)

@@ -9,7 +9,7 @@ from docx.oxml.ns import nsdecls
 from chunklab_core.errors import UnreadableDocument
 from chunklab_core.parse import parse_bytes
 from chunklab_core.parse.docx_numbering import written
-from chunklab_core.records.documents import Document
+from chunklab_core.records.documents import Document, Note
 
 SPACES = (
     nsdecls("w")
@@ -220,8 +220,8 @@ def test_counts_are_written_in_the_style_of_the_list(count: int, style: str, exp
     assert written(count, style) == expected
 
 
-def test_a_document_without_text_is_said() -> None:
-    assert parse(p("")) == Document("x.docx", "", (), ("holds no text",))
+def test_a_document_without_text_has_a_warning() -> None:
+    assert parse(p("")) == Document("x.docx", "", (), (Note("no_text"),))
 
 
 def test_an_old_or_locked_file_says_what_to_do() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.score.align import candidate_windows
+from chunklab_core.score.align import candidate_windows, may_align
 
 _LONGEST = 8  # characters of a block
 _CHOICES = ((3, 4), (2, 4), (2, 1))  # blocks that must stand unchanged, of how many characters at least
@@ -91,7 +91,7 @@ class _Piece:
     characters: str
 
 
-class Sieve:
+class SnippetSearch:
     """Snippets made ready to be looked for in any number of texts.
 
     Args:
@@ -126,18 +126,12 @@ class Sieve:
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         for pieces in _batches(_pieces(texts, self.reach)) if self._blocks else ():
             found += self._sifted(pieces, lengths)
-        return [Window(*row) for row in self._alignable(texts, _merged(np.concatenate(found)).tolist())]
+        windows = (Window(*row) for row in _merged(np.concatenate(found)).tolist())
+        return [window for window in windows if self._may_align(window, texts)]
 
-    def _alignable(self, texts: Sequence[str], windows: Iterable[list[int]]) -> Iterator[list[int]]:
-        """The windows in which enough of the snippet's characters stand in their order."""
-        from rapidfuzz.distance import LCSseq
-
-        for row in windows:
-            text, at, start, end = row
-            wanted, max_edits = self._snippets[at]
-            enough = len(wanted) - max_edits
-            if LCSseq.similarity(wanted, texts[text][start:end], score_cutoff=enough) >= enough:
-                yield row
+    def _may_align(self, window: Window, texts: Sequence[str]) -> bool:
+        snippet, max_edits = self._snippets[window.snippet]
+        return may_align(snippet, texts[window.text][window.start : window.end], max_edits)
 
     def _sifted(self, pieces: Sequence[_Piece], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Windows of the snippets that have blocks; shape (windows, 4): text, snippet, start, end."""

@@ -4,6 +4,7 @@ import pytest
 
 from chunklab_core.errors import UnreadableDocument
 from chunklab_core.parse.decoding import decode
+from chunklab_core.records.documents import Note
 
 TEXT = "Änderung um 7 Uhr, 3 €.\nZweite Zeile."
 
@@ -25,8 +26,8 @@ def test_a_file_is_read_by_its_mark_or_by_what_its_bytes_show(mark: bytes, encod
     assert decode(mark + TEXT.encode(encoding)) == (TEXT, ())
 
 
-def test_windows_letters_are_read_and_said() -> None:
-    assert decode(TEXT.encode("cp1252")) == (TEXT, ("is not UTF-8; read as Windows-1252",))
+def test_windows_letters_are_read_with_a_warning() -> None:
+    assert decode(TEXT.encode("cp1252")) == (TEXT, (Note("not_utf8"),))
 
 
 def test_text_is_composed_has_one_kind_of_line_end_and_no_mark_inside() -> None:
@@ -34,7 +35,7 @@ def test_text_is_composed_has_one_kind_of_line_end_and_no_mark_inside() -> None:
 
 
 def test_a_single_nul_is_left_out_with_a_warning() -> None:
-    assert decode(b"x" * 150 + b"\0" + b"y" * 50) == ("x" * 150 + "y" * 50, ("1 NUL characters left out",))
+    assert decode(b"x" * 150 + b"\0" + b"y" * 50) == ("x" * 150 + "y" * 50, (Note("nul_characters", {"count": 1}),))
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\0\0\0\rIHDR\0\0\1", b"caf\xe9 \x81", codecs.BOM_UTF16_LE + b"a\0b"])

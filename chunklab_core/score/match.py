@@ -2,7 +2,7 @@
 
 Why: every cell of a strategy, and every k, asks the same question of the same chunks. It is answered once, and
 nearly always without reading a chunk: see `chunklab_core.score.locate` for the places and
-`chunklab_core.score.edges` for the chunks that have to be read.
+`chunklab_core.score.chunk_edges` for the chunks that have to be read.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from dataclasses import dataclass
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
-from chunklab_core.score.edges import core_of, edges_of, has_whole_words, passage_of
+from chunklab_core.score.chunk_edges import LONGEST_FOLD, core_of, edges_of, has_whole_words, passage_of
 from chunklab_core.score.gold import Match, find
 from chunklab_core.score.locate import Located, Occurrence, Zone
 from chunklab_core.score.wordings import Wordings
 
-_UNFOLDED = 3  # characters that one character may be folded to
-
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ChunkMatch:
     """One wording in one chunk: `chunk` is the chunk's position in its document."""
 
     chunk: int
@@ -43,9 +41,9 @@ class _Candidates:
     open: list[set[int]]
 
 
-def hold(
+def match_chunks(
     documents: Sequence[tuple[Document, Sequence[Chunk]]], located: Sequence[Located], wordings: Wordings
-) -> list[list[Held]]:
+) -> list[list[ChunkMatch]]:
     """For each document, what its chunks hold, by chunk and wording: the same as `find` says of every pair of them."""
     cores = [[core_of(document.text, chunk) for chunk in chunks] for document, chunks in documents]
     known = [
@@ -91,7 +89,7 @@ def _by_zone(
     """
     nearest: list[dict[int, Match]] = [{} for _ in chunks]
     starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
-    unfolded = 1 if document.text.isascii() else _UNFOLDED
+    unfolded = 1 if document.text.isascii() else LONGEST_FOLD
     for zone, place in _with_places(located):
         edits, length = wordings.edits(zone.wording), len(wordings.snippets[zone.wording].text)
         hyphen = wordings.has_hyphen(zone.wording)
@@ -137,17 +135,19 @@ def _open_edges(
     hyphened = [at for at in range(len(wordings.snippets)) if wordings.has_hyphen(at)]
     for (document, chunks), own, candidates in zip(documents, cores, known, strict=True):
         for at, (chunk, core) in enumerate(zip(chunks, own, strict=True)):
-            here = edges_of(document.text, chunk, core, wordings.sieve.reach)
+            here = edges_of(document.text, chunk, core, wordings.search.reach)
             edges += here
             owners += [candidates.open[at]] * len(here)
             if here:
                 candidates.open[at].update(w for w in hyphened if wordings.snippets[w].typed.strip() in chunk.text)
-    for window in wordings.sieve.windows([edge.text for edge in edges]):
+    for window in wordings.search.windows([edge.text for edge in edges]):
         if edges[window.text].concerns(window.start, window.end):
             owners[window.text].add(window.snippet)
 
 
-def _of_chunk(document: Document, chunk: Chunk, at: int, candidates: _Candidates, wordings: Wordings) -> list[Held]:
+def _of_chunk(
+    document: Document, chunk: Chunk, at: int, candidates: _Candidates, wordings: Wordings
+) -> list[ChunkMatch]:
     found = dict(candidates.settled[at])
     if candidates.open[at]:
         passage = passage_of(document.text, chunk)
@@ -156,4 +156,4 @@ def _of_chunk(document: Document, chunk: Chunk, at: int, candidates: _Candidates
             found.pop(wording, None)
             if match:
                 found[wording] = match
-    return [Held(at, wording, found[wording]) for wording in sorted(found)]
+    return [ChunkMatch(at, wording, found[wording]) for wording in sorted(found)]

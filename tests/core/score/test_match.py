@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,24 +16,14 @@ from chunklab_core.parse import parse_document
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
 from chunklab_core.records.questions import Question
-from chunklab_core.score.edges import core_of, edges_of, passage_of
-from chunklab_core.score.gold import find, find_gold, make_snippet
-from chunklab_core.score.holders import Held, hold
-from chunklab_core.score.in_tokens import InTokens
+from chunklab_core.score.chunk_edges import passage_of
+from chunklab_core.score.gold import find, make_snippet
 from chunklab_core.score.locate import locate
-from chunklab_core.score.places import Holders, SlotPlace, holders, slot_places, slots_without
-from chunklab_core.score.stored import (
-    pack_holders,
-    pack_located,
-    pack_places,
-    unpack_holders,
-    unpack_located,
-    unpack_places,
-)
+from chunklab_core.score.match import ChunkMatch, match_chunks
 from chunklab_core.score.wordings import wordings_of
 
-NO_TOKENS = InTokens(np.zeros((0, 3)), np.zeros((0, 6)), np.zeros((0, 3), dtype=np.int64))
 SETS = Path(__file__).parents[4] / "shared" / "benchmarks"
+
 
 # What decides at a chunk's edge: figures that reach across a blank, joined lines, table pipes, text that folds.
 PARTS = [
@@ -89,7 +78,11 @@ PARTS = [
     ),
     *("١٥", "٣٫٥", "٪", "３００", "％", "\\|", "||", "\u2010\n"),
 ]
+
+
 PREFIXES = ["", "", "Fees > The fee", "co-", "| a | b |\n|---|---|", "5", "$", "un\u00ad", "ﬁnal", "x-y - "]
+
+
 WORDS = ["the", "clerk", "stamps", "every", "white", "form", "before", "noon", "and", "files", "12", "pink", "ones"]
 
 
@@ -109,11 +102,6 @@ def texts(draw: st.DrawFn) -> str:
     size = draw(st.sampled_from([15, 120]))
     glued = st.tuples(pool, st.sampled_from([" ", " ", "", "\n"])).map("".join)
     return unicodedata.normalize("NFC", "".join(draw(st.lists(glued, min_size=1, max_size=size))))
-
-
-def rows_of(found: Holders, question: int, slot: int) -> list[int]:
-    """The rows of all chunks that hold a slot."""
-    return [row for at, row, of, *_ in found.table.tolist() if (at, of) == (question, slot)]
 
 
 @st.composite
@@ -151,7 +139,7 @@ def chunk(text: str, start: int, end: int, prefix: str = "") -> Chunk:
     return Chunk(f"d#{start}", "d", Span(start, end), text[start:end], prefix, 1)
 
 
-def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[Held]:
+def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[ChunkMatch]:
     """Every chunk searched for every snippet: the definition."""
     passages = [passage_of(document.text, chunk) for chunk in chunks]
     searched = [
@@ -159,12 +147,12 @@ def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str],
         for at, passage in enumerate(passages)
         for wording, snippet in enumerate(snippets)
     ]
-    return [Held(at, wording, match) for at, wording, match in searched if match]
+    return [ChunkMatch(at, wording, match) for at, wording, match in searched if match]
 
 
-def quickly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[Held]:
+def quickly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[ChunkMatch]:
     wordings = wordings_of([Question("q", "?", tuple((snippet,) for snippet in snippets))], threshold)
-    return hold([(document, chunks)], locate([document.text], wordings), wordings)[0]
+    return match_chunks([(document, chunks)], locate([document.text], wordings), wordings)[0]
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)
@@ -256,145 +244,3 @@ def test_overlap_says_of_real_documents_what_the_search_says(
 
     assert found == slowly(document, chunks, wanted, 0.9)
     assert found
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "end", "prefix", "core"),
-    [
-        ("Oil the hinge. Shut the gate.", 0, 14, "", "Oil the hinge."),
-        ("Oil the hinge. Shut the gate.", 14, 29, "", " Shut the gate."),
-        ("Oil the hinge. Shut the gate.", 2, 18, "", "l the hinge. Shu"),  # both words read alike in parts
-        ("Öil the hinge. Shut the gäte.", 1, 27, "", "the hinge. Shut the"),  # letters that may fold to several
-        ("Bay E40 of the gate-way ends", 6, 18, "", "of the"),  # of a figure and a joined word, parts read otherwise
-        ("It costs 5 % more", 0, 10, "", "It costs"),  # the sign behind the edge belongs to the figure
-        ("It costs 5 % more", 11, 17, "", "more"),
-        ("the work-\nflow runs on", 10, 22, "", "runs on"),  # a line is joined at the edge
-        ("the work-\nflow runs on", 0, 10, "", "the"),
-        ("| a | b |\n| c | d |\n", 10, 20, "", "| c | d |\n"),  # a whole row
-        ("| a | b |\n| c | d |\n", 0, 5, "", "| a"),  # the pipe in the middle is the last of the chunk, not of the row
-        ("Oil the hinge.", 0, 14, "Gate > Care", "Oil the hinge."),
-        ("Oil the hinge.", 0, 14, "Gate-", "the hinge."),
-        ("one", 1, 3, "", "ne"),
-        ("one2", 1, 4, "", ""),
-    ],
-)
-def test_a_chunk_reads_as_its_document_between_plain_gaps(
-    text: str, start: int, end: int, prefix: str, core: str
-) -> None:
-    span = core_of(text, chunk(text, start, end, prefix))
-
-    assert text[span.start : span.end] == core
-
-
-def test_a_chunk_without_a_prefix_that_begins_and_ends_between_words_has_no_edge_to_search() -> None:
-    text = "Oil the hinge. Shüt the gate. " * 40
-    whole, cut = chunk(text, 15, 600), chunk(text, 17, 600)
-
-    assert edges_of(text, whole, core_of(text, whole), 20) == []
-    (edge,) = edges_of(text, cut, core_of(text, cut), 20)
-    assert edge.text.startswith("üt the gate. oil")
-    assert len(edge.text) < 300
-    assert edge.concerns(0, 10)  # begins in the word that was cut
-    assert not edge.concerns(12, 20)  # a letter is counted as the three to which it may fold
-
-
-def test_every_place_of_a_wording_is_located_and_the_nearest_where_there_is_no_copy() -> None:
-    texts = [
-        "Oil the hinge in May.\nOil   the hinge in June.",
-        "Nothing of that here, at all.",
-        "First oil teh hinge well, then go.",
-    ]
-    wordings = wordings_of([Question("q", "?", (("oil the hinge", "oil the hinge well"),))], 0.88)
-    found = locate(texts, wordings)
-
-    assert [(o.wording, texts[0][o.start : o.end], o.edits) for o in found[0].occurrences] == [
-        (0, "Oil the hinge", 0),
-        (0, "Oil   the hinge", 0),
-    ]
-    assert found[1].occurrences == ()
-    assert [(o.wording, texts[2][o.start : o.end], o.edits) for o in found[2].occurrences] == [
-        (1, "oil teh hinge well", 2)  # 2 of 18 characters are allowed, of 13 only 1
-    ]
-
-
-QUESTIONS = [
-    Question("hinge", "?", (("Oil the hinge.",), ("Shut the gate.", "Close the gate."))),
-    Question("gate", "?", (("Shut the gate.",),), documents=("yard.md",)),
-    Question("lost", "?", (("Paint the fence.",),)),
-]
-CORPUS = [
-    ("barn.md", "Oil the hinge. Close the gate."),
-    ("yard.md", "Shut the gate. Sweep."),
-    ("a.md", "Shut the gate."),
-]
-
-
-def located_corpus() -> tuple[list[tuple[int, str, object]], object]:
-    wordings = wordings_of(QUESTIONS, 1.0)
-    found = locate([text for _, text in CORPUS], wordings)
-    return [(at, CORPUS[at][0], each) for at, each in enumerate(found)], wordings
-
-
-def test_places_are_told_by_slot_and_only_where_gold_counts() -> None:
-    located, wordings = located_corpus()
-    places = slot_places(located, wordings)  # type: ignore[arg-type]
-
-    assert places == {
-        (0, 0): (SlotPlace(0, 0, 0, 14, 0),),
-        (0, 1): (SlotPlace(1, 0, 15, 30, 0), SlotPlace(0, 1, 0, 14, 0), SlotPlace(0, 2, 0, 14, 0)),
-        (1, 0): (SlotPlace(0, 1, 0, 14, 0),),
-    }
-    assert slots_without(places, QUESTIONS) == [(2, 0)]
-
-
-def corpus_holders() -> Holders:
-    located, wordings = located_corpus()
-    cut = [[(0, 14), (14, 30)], [(0, 14), (5, 21)], [(0, 8), (8, 14)]]
-    documents = [
-        (Document(name, text), [chunk(text, *span) for span in spans])
-        for (name, text), spans in zip(CORPUS, cut, strict=True)
-    ]
-    found = hold(documents, [each for _, _, each in located], wordings)  # type: ignore[arg-type,misc]
-    return holders([(CORPUS[at][0], 2 * at, each) for at, each in enumerate(found)], wordings)  # type: ignore[arg-type]
-
-
-def test_holders_are_the_rows_of_chunks_and_serve_any_ranking() -> None:
-    found = corpus_holders()
-
-    assert rows_of(found, 0, 1) == [1, 2]  # in a.md the cut parts the answer
-    assert rows_of(found, 1, 0) == [2]
-    assert rows_of(found, 2, 0) == []
-    assert found.slots() == {(0, 0), (0, 1), (1, 0)}
-    finds = found.finds(0, 2, [5, 1, 2, 0])
-    assert finds.found.tolist() == [[False, False], [False, True], [False, True], [True, False]]
-    assert found.finds(2, 1, [0]).found.tolist() == [[False]]
-
-
-def test_finds_are_those_of_find_gold_with_the_words_that_differ() -> None:
-    text = "Oil teh hinge of the gate. Oil the hinge of the gate."
-    question = Question("q", "?", (("Oil the hinge of the gate.", "the gate"),))
-    pieces = [chunk(text, 0, 26), chunk(text, 5, 50), chunk(text, 26, 53)]
-    wordings = wordings_of([question], 0.9)
-    found = holders([("d", 0, hold([(Document("d", text), pieces)], locate([text], wordings), wordings)[0])], wordings)
-
-    finds, slow = found.finds(0, 1, [2, 0, 1]), find_gold(question, pieces, [passage_of(text, p) for p in pieces])
-
-    assert finds.places == slow.take([2, 0, 1]).places
-    assert found.words == {0: ("the", "teh")}
-    assert unpack_holders(pack_holders(found, NO_TOKENS))[0].finds(0, 1, [0]).places == slow.take([0]).places
-
-
-def test_what_was_located_comes_back_as_it_was_kept() -> None:
-    located = [each for _, _, each in located_corpus()[0]]
-
-    assert [unpack_located(pack_located(each)) for each in located] == located  # type: ignore[arg-type]
-    kept = unpack_places(pack_places(located))  # type: ignore[arg-type]
-    assert [(at, each.occurrences) for at, each in kept] == [(at, each.occurrences) for at, each in enumerate(located)]  # type: ignore[attr-defined]
-
-
-def test_a_corpus_without_gold_has_no_holders() -> None:
-    empty, _ = unpack_holders(pack_holders(holders([], wordings_of(QUESTIONS, 0.9)), NO_TOKENS))
-
-    assert empty.slots() == set()
-    assert rows_of(empty, 0, 0) == []
-    assert empty.finds(0, 2, [3, 4]).found.tolist() == np.zeros((2, 2)).tolist()

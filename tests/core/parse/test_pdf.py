@@ -9,6 +9,7 @@ from pypdf import PdfReader, PdfWriter
 from chunklab_core.errors import UnreadableDocument
 from chunklab_core.parse import parse_bytes
 from chunklab_core.parse.pdf import join_broken_words
+from chunklab_core.records.documents import Note
 
 Line = tuple[float, str]
 
@@ -64,18 +65,18 @@ def test_a_wider_gap_between_lines_is_a_blank_line_and_so_is_a_page_end() -> Non
     assert len(document.elements) == 3
 
 
-def test_a_scan_is_said_with_its_pages() -> None:
+def test_a_scan_has_a_warning_with_its_pages() -> None:
     document = parse_bytes("a.pdf", pdf([], []), ".pdf")
 
     assert (document.text, document.elements) == ("", ())
-    assert any("holds no text: has no text layer; a scan? 2 pages" in warning for warning in document.warnings)
+    assert Note("no_text_layer", {"pages": 2}) in document.warnings
 
 
 def test_single_pages_without_text_are_named() -> None:
     document = parse_bytes("a.pdf", pdf([(700.0, "One.")], [], [(700.0, "Three.")]), ".pdf")
 
     assert document.text == "One.\n\nThree."
-    assert "1 of 3 pages without text: 2" in document.warnings
+    assert Note("pages_without_text", {"n_blank": 1, "pages": 3, "blank": [2]}) in document.warnings
 
 
 def test_a_filled_field_is_read_unless_a_page_draws_it() -> None:
@@ -91,7 +92,7 @@ def test_an_empty_password_opens_and_another_does_not() -> None:
         parse_bytes("a.pdf", locked(data, "secret"), ".pdf")
 
 
-def test_what_pypdf_has_to_say_stands_in_the_warnings_and_not_on_the_console(
+def test_the_remarks_of_pypdf_are_in_the_warnings_and_not_on_the_console(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     console = logging.StreamHandler(sys.stderr)
@@ -100,7 +101,7 @@ def test_what_pypdf_has_to_say_stands_in_the_warnings_and_not_on_the_console(
     logging.getLogger().removeHandler(console)
 
     assert document.text == "No table of objects."
-    assert any(warning.startswith("pypdf says: ") for warning in document.warnings)
+    assert {"pypdf_remark", "pypdf_remarks"} & {warning.code for warning in document.warnings}
     assert capfd.readouterr() == ("", "")
 
 

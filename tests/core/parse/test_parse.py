@@ -3,19 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from chunklab_core import parse as room
 from chunklab_core.cache.keys import version_of
-from chunklab_core.errors import ConfigError, ContractError, UnreadableDocument
-from chunklab_core.parse import BUILTINS, PDF_READERS, is_supported, parse_bytes, parse_document, reader_of
+from chunklab_core.errors import ConfigError, UnreadableDocument
+from chunklab_core.parse import BUILTINS, PDF_READERS, parse_bytes, parse_document, reader_of
 from chunklab_core.records.documents import Document, Element, Span
-
-
-def test_plain_text_has_paragraphs_and_no_headings() -> None:
-    document = parse_bytes("a.txt", b"\n# One\r\ntwo  \r\n \t\r\n\r\n  Three\n", ".txt")
-
-    assert document.text == "\n# One\ntwo  \n \t\n\n  Three\n"
-    assert [document.text[block.span.start : block.span.end] for block in document.elements] == ["# One\ntwo", "Three"]
-    assert {(block.kind, block.path, block.level) for block in document.elements} == {("paragraph", (), 0)}
 
 
 def test_the_id_is_the_path_below_the_folder_composed_and_with_slashes(tmp_path: Path) -> None:
@@ -54,25 +45,3 @@ def test_every_reader_names_installed_libraries_that_shape_its_result() -> None:
     readers = [*BUILTINS.values(), *PDF_READERS.values()]
     assert all(version_of(library) != "absent" for reader in readers for library in reader.libraries)
     assert reader_of(".PDF", "pypdf").libraries == ("pypdf", "cryptography")
-    assert is_supported(".MD")
-    assert not is_supported(".html")
-
-
-@pytest.mark.parametrize(
-    ("document", "fault"),
-    [
-        (Document("other", "ab"), "must keep the id"),
-        (Document("x", "a\r\nb"), "line ends"),
-        (Document("x", "a\u0308"), "NFC"),
-        (Document("x", "a b", (Element("paragraph", Span(1, 2)),)), "blank or outside"),
-        (Document("x", "a b", (Element("paragraph", Span(0, 4)),)), "blank or outside"),
-        (Document("x", "a b", (Element("paragraph", Span(0, 3)), Element("paragraph", Span(2, 3)))), "overlap"),
-    ],
-)
-def test_the_room_refuses_a_document_that_breaks_its_promise(
-    document: Document, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("chunklab_core.parse.plain.TextParser.__call__", lambda self, doc_id, data: document)
-
-    with pytest.raises(ContractError, match=fault):
-        room.parse_bytes("x", b"", ".txt")

@@ -39,7 +39,7 @@ _LINE_BEFORE = regex.compile(r"(?r)^[ \t]*+", regex.MULTILINE)
 _LINE_BEHIND = regex.compile(r"[ \t]*+$", regex.MULTILINE)
 
 _MARGIN = 64  # characters at the far end of an edge's text, where a word may be cut
-_UNFOLDED = 3  # characters that one character may be folded to
+LONGEST_FOLD = 3  # characters that one character may be folded to
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,4 +194,4 @@ def _whole(text: str, chunk: Chunk, core: Span) -> Edge:
 
 def _longest(text: str) -> int:
     """How long a text is at most when it is normalized."""
-    return len(text) if text.isascii() else _UNFOLDED * len(text)
+    return len(text) if text.isascii() else LONGEST_FOLD * len(text)

@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from chunklab_core.records.scores import QuestionScore
 from chunklab_core.score.in_tokens import InTokens
-from chunklab_core.score.loss import QuestionTrail, SlotTrail
-from chunklab_core.score.places import Holders, Slot
+from chunklab_core.score.loss import QuestionFacts, SlotFacts
+from chunklab_core.score.places import GoldChunks, Slot
 
 RowsBySlot = Mapping[Slot, Set[int]]
 """By slot, rows of a strategy's chunks; a slot without any is absent."""
 
 
-def rows_by_slot(holders: Holders) -> RowsBySlot:
+def rows_by_slot(holders: GoldChunks) -> RowsBySlot:
     """The chunks that hold each slot."""
     return _rows_by_slot(holders.table)
 
 
-def read_by_slot(holders: Holders, window_ends: NDArray[np.int32]) -> RowsBySlot:
+def read_by_slot(holders: GoldChunks, window_ends: NDArray[np.int32]) -> RowsBySlot:
     """The chunks that hold a slot where the model reads it: a find of any of its wordings ends within the window.
 
     Args:
@@ -36,13 +36,13 @@ def read_by_slot(holders: Holders, window_ends: NDArray[np.int32]) -> RowsBySlot
     return _rows_by_slot(holders.table[end <= window_ends[chunk]])
 
 
-def cell_trails(
+def cell_facts(
     scores: Sequence[QuestionScore],
     gold: InTokens,
     held: RowsBySlot,
     read: RowsBySlot | None,
     legs: Mapping[str, Sequence[Sequence[int]]],
-) -> list[QuestionTrail]:
+) -> list[QuestionFacts]:
     """The trails of all questions of a cell.
 
     Args:
@@ -53,18 +53,18 @@ def cell_trails(
         legs: by retriever and question, the rows that it ranked as candidates.
     """
     return [
-        QuestionTrail(
+        QuestionFacts(
             score.question_id,
-            tuple(_slot_trail(found, (at, slot), gold, held, read) for slot, found in enumerate(score.found)),
+            tuple(_slot_facts(found, (at, slot), gold, held, read) for slot, found in enumerate(score.found)),
             {name: ranked[at] for name, ranked in legs.items()},
         )
         for at, score in enumerate(scores)
     ]
 
 
-def _slot_trail(found: bool, slot: Slot, gold: InTokens, held: RowsBySlot, read: RowsBySlot | None) -> SlotTrail:
+def _slot_facts(found: bool, slot: Slot, gold: InTokens, held: RowsBySlot, read: RowsBySlot | None) -> SlotFacts:
     holders = held.get(slot, frozenset())
-    return SlotTrail(
+    return SlotFacts(
         found=found,
         in_document=bool(gold.slots(slot[0])[slot[1]].places or holders),  # across prefix and body: in a chunk alone
         holders=holders,

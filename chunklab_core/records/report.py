@@ -8,7 +8,7 @@ from typing import Literal
 
 from chunklab_core.records.chunks import Health
 from chunklab_core.records.documents import Span
-from chunklab_core.records.scores import Ceiling, LossPart, MetricsAtK, QuestionScore
+from chunklab_core.records.scores import Ceiling, LossPart, QuestionScore
 from chunklab_core.records.survey import Survey
 from chunklab_core.records.verdict import SpeaksOf, Status
 
@@ -64,14 +64,28 @@ class CellQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class CellAtK(MetricsAtK):
+class CellAtK:
     """A cell at one k: its means, those that the chunker alone allows, and where the rest of the recall was lost.
 
-    `loss` holds every part with its share, in the order in which they are asked; together 1 - recall.
+    Attributes:
+        metrics: means over the scored questions, by the names in `chunklab_core.score.METRICS`.
+        loss: every part with its share, in the order in which they are asked; together 1 - recall.
     """
 
+    k: int
+    metrics: Mapping[str, float]
     ceiling: Ceiling
     loss: tuple[tuple[LossPart, float], ...]
+
+    @property
+    def recall_at_k(self) -> float:
+        """Mean share of a question's slots that are found."""
+        return self.metrics["recall_at_k"]
+
+    @property
+    def retrieved_tokens_at_k(self) -> float:
+        """Mean tokens of an answer."""
+        return self.metrics["retrieved_tokens_at_k"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +122,10 @@ CellShares = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class CellVerdict:
-    """The verdict in the names of the cells. Attributes as in `Verdict`; shares in the order of the report."""
+    """The verdict in the names of the cells. Attributes as in `Verdict`; shares in the order of the report.
+
+    `reasons` holds sentences, `reason_codes` the code of each.
+    """
 
     status: Status
     leader: str
@@ -117,6 +134,7 @@ class CellVerdict:
     ruled_out: tuple[str, ...]
     questions_needed: int | None
     reasons: tuple[str, ...]
+    reason_codes: tuple[str, ...] = ()
     at_bar: bool = False
     p_best_shrunk: CellShares = ()
     p_best_by_document: CellShares | None = None

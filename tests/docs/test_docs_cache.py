@@ -12,8 +12,11 @@ import yaml
 from pages import ROOT, block, read, tables
 
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import STAGES, Node, evaluate, nodes
+from chunklab_core.graph import nodes
+from chunklab_core.pipeline import evaluate
+from chunklab_core.stages import all_stages
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node
 from flows import cli
 
 PAGE = ROOT / "docs" / "cache.md"
@@ -97,7 +100,7 @@ def expected(told: str, labels: set[str]) -> set[tuple[str, str]]:
     """Stage and label of the nodes that a line of the table names: "stages of these; stages of those"."""
     found = set()
     for part in told.split(";"):
-        stages = set(re.findall("|".join(STAGES), part))
+        stages = set(re.findall("|".join(all_stages()), part))
         retrievers = set(re.findall(r"\b(?:dense|bm25|hybrid)\b", part))
         for label in labels:
             for stage in stages:
@@ -133,7 +136,7 @@ def test_a_change_runs_again_what_the_page_says(change: str, tmp_path: Path) -> 
         strategy = "fixed" if change == "a strategy's parameter" else "structure"
         of_strategy = {pair for pair in whole if pair[1].partition("/")[0] == strategy}
         assert again == of_strategy | {("select", "all cells"), ("survey", "all cells")}
-        assert {stage for stage, _ in again} == set(re.findall("|".join(STAGES), told))
+        assert {stage for stage, _ in again} == set(re.findall("|".join(all_stages()), told))
     elif told.startswith("index, retrieve and score of the new retriever"):
         of_retriever = {pair for pair in whole if pair[1].endswith("/bm25")}
         assert again == of_retriever | {("select", "all cells"), ("survey", "all cells")}

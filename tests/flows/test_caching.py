@@ -13,6 +13,7 @@ from small_world import DOCUMENTS, QUESTIONS, STUB, Run, World
 from chunklab_core import pipeline
 from chunklab_core.inputs.settings import load_config
 from chunklab_core.report.json import report_to_json
+from chunklab_core.stages import all_stages
 
 pytestmark = pytest.mark.prefect
 
@@ -84,7 +85,7 @@ def test_a_second_run_makes_nothing_but_the_report_and_says_so(first: tuple[Worl
     assert again.seen == []
     assert text_of(again.figures) == text_of(first[1].figures)
     stages = again.report["provenance"]["run"]["stages"]
-    assert {stage: counts["run"] for stage, counts in stages.items()} == dict.fromkeys(pipeline.STAGES, 0)
+    assert {stage: counts["run"] for stage, counts in stages.items()} == dict.fromkeys(all_stages(), 0)
     assert sum(counts["reused"] for counts in stages.values()) == len(ALL)
 
 
@@ -219,7 +220,7 @@ def damage(files: Iterable[Path], *ways: Callable[[Path], None]) -> int:
 
 
 def test_damaged_results_are_made_anew_with_the_same_figures(first: tuple[World, Run], world: World) -> None:
-    results = (path for stage in pipeline.STAGES for path in (world.cache / "results" / stage).rglob("*"))
+    results = (path for stage in all_stages() for path in (world.cache / "results" / stage).rglob("*"))
     n_damaged = damage((path for path in results if path.is_file()), delete, halve, overwrite_start, empty)
 
     again = world.run()

@@ -182,13 +182,12 @@ def _guarded(work: Callable[[], int], *, quiet: bool = False) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    from chunklab_core.inputs.settings import load_config
     from chunklab_core.report.folder import check_output
-    from chunklab_core.stages.prepare import prepare
+    from chunklab_core.stages.prepare import prepare, read_config
 
     docs, questions = _inputs(options)
     overrides = _overrides(options)
-    config = load_config(Path(options.config) if options.config else None, overrides)
+    config = read_config(options.config, overrides)
     out = Path(options.out or config.output.dir)
     check_output(out)
     # What a plug-in prints is no part of the report.

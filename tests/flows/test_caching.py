@@ -11,7 +11,7 @@ import pytest
 from small_world import DOCUMENTS, QUESTIONS, STUB, Run, World
 
 from chunklab_core import pipeline
-from chunklab_core.inputs.settings import load_config
+from chunklab_core.inputs.config import load_config
 from chunklab_core.report.json import report_to_json
 from chunklab_core.stages import all_stages
 

@@ -45,7 +45,7 @@ def explain(run: Mapping[str, Any], work: Sequence[Node]) -> dict[str, Any]:
         beside = {name: one.arguments[name] for name in all_stages()[one.stage].unkeyed}
         of_node = {**parts, "libraries": versions_of(parts["libraries"]), "beside": beside}
         nodes.append({"stage": one.stage, "label": one.label, "ref": one.ref, **of_node})
-    named = {name: run[name] for name in ("folder", "asked_in", "corpus", "questions")}
+    named = {name: run[name] for name in ("folder", "questions_file", "corpus", "questions")}
     backend = {name: version_of(name) for name in LIBRARIES}
     explained: dict[str, Any] = unpack_json(pack_json({**named, "backend": backend, "nodes": nodes}))
     return explained
@@ -131,7 +131,7 @@ def _most_similar(now: Mapping[str, Any], earlier: Iterator[RunRecord]) -> RunRe
     latest = same_folder = None
     for record in earlier:
         if record.explained["folder"] == now["folder"]:
-            if record.explained["asked_in"] == now["asked_in"]:
+            if record.explained["questions_file"] == now["questions_file"]:
                 return record
             same_folder = same_folder or record
         latest = latest or record

@@ -11,7 +11,7 @@ from typing import Any
 from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.keys import version_of
 from chunklab_core.cache.protocol import Ref, stage_of
-from chunklab_core.cache.runs import new_items, noted
+from chunklab_core.cache.run_records import new_items, noted
 from chunklab_core.cache.store import Store
 from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.errors import note_text

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from chunklab_core import graph, pipeline
 from chunklab_core.cache import keys as fingerprint
-from chunklab_core.cache import runs
+from chunklab_core.cache import run_records, runs
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.runs import Effort, RunRecord
+from chunklab_core.cache.run_records import Effort, RunRecord
 from chunklab_core.cache.store import Store
 from chunklab_core.models import card as models
 from chunklab_core.plan import reasons as changes
@@ -500,7 +500,7 @@ def record(node: Mapping[str, Any], seconds: float, new: int | None, machine: st
     effort = Effort(Ref(node["ref"]), seconds, items, items)
     return RunRecord(
         run_id="1",
-        machine=machine or runs.this_machine(),
+        machine=machine or run_records.this_machine(),
         started=START,
         ended=START + timedelta(seconds=2),
         how="done",

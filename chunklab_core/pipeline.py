@@ -560,7 +560,7 @@ def select_all(
     groups = group_questions(asked, standing.of_slots)
     holding = {doc_id for of_question in standing.documents for doc_id in of_question}
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
-    recall, tokens = _figures(judged, "recall"), _figures(judged, "retrieved_tokens")
+    recall, tokens = _figures(judged, "recall_at_k"), _figures(judged, "retrieved_tokens_at_k")
     names = [f"{{{index}}}" for index in range(len(scores))]
     verdict = select_winner(
         recall,
@@ -611,14 +611,14 @@ def survey_all(
     judged = [cell[0]["questions"] for cell in swept]
     other_k = zip(*(cell[1:] for cell in swept), strict=True)
     found = survey(
-        _figures(judged, "recall"),
-        _figures(judged, "retrieved_tokens"),
+        _figures(judged, "recall_at_k"),
+        _figures(judged, "retrieved_tokens_at_k"),
         [_axes(*cell) for cell in cells],
         tags=unpack_json(store.read(tags)),
         documents=said["documents"],
         gold_tokens=[max(count_tokens(slot[0]) for slot in question.slots) for question in _questions(store, gold)],
         groups=said["groups"],
-        by_k={at[0]["k"]: _figures([cell["questions"] for cell in at], "recall") for at in other_k},
+        by_k={at[0]["k"]: _figures([cell["questions"] for cell in at], "recall_at_k") for at in other_k},
         in_play=said["verdict"]["in_play"],
         balanced_lambda=balanced_lambda,
         price_counts=ranking_metric == "balanced",
@@ -644,9 +644,9 @@ def _axes(strategy: int, retriever: int, model: int | None, reranker: int | None
     return CellAxes(f"{strategy:04}", f"{retriever:04}", *used)
 
 
-def _figures(cells: Sequence[Sequence[Mapping[str, Any]]], figure: str) -> NDArray[np.float64]:
-    """One figure of every question under every cell. Shape (cells, questions)."""
-    return np.array([[question[figure] for question in cell] for cell in cells], dtype=np.float64)
+def _figures(cells: Sequence[Sequence[Mapping[str, Any]]], metric: str) -> NDArray[np.float64]:
+    """One metric of every question under every cell. Shape (cells, questions)."""
+    return np.array([[question["metrics"][metric] for question in cell] for cell in cells], dtype=np.float64)
 
 
 # ---------------------------------------------------------------- keys and batches

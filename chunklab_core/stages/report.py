@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -121,9 +121,9 @@ class _Results:
         metric = self._run["settings"]["eval"]["ranking_metric"]
 
         def place(index: int) -> tuple[bool, float, int]:
-            value = getattr(made[index], metric)
-            if metric == "balanced" and index not in ruled_out:
-                value = made[index].balanced_in_play
+            cell = made[index]
+            price = cell.balanced if index in ruled_out else cell.balanced_in_play
+            value = price if metric == "balanced" else cell.metrics[metric]
             return index in ruled_out, -value if value is not None else float("inf"), index
 
         return tuple(made[index] for index in sorted(range(len(made)), key=place))
@@ -231,9 +231,9 @@ class _Results:
 
 
 def _cell_at_k(scored: Mapping[str, Any], ceiling: Mapping[str, float]) -> CellAtK:
-    means = mean_scores([_question_score(each) for each in scored["questions"]], scored["k"])
+    means = mean_scores([_question_score(each) for each in scored["questions"]])
     loss = tuple((part, share) for part, share in scored["loss"]["shares"])
-    return CellAtK(**asdict(means), ceiling=Ceiling(**ceiling), loss=loss)
+    return CellAtK(scored["k"], means, ceiling=Ceiling(**ceiling), loss=loss)
 
 
 def _question_score(stored: Mapping[str, Any]) -> QuestionScore:

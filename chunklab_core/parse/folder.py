@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chunklab_core.cache.keys import digest_file
 from chunklab_core.errors import ConfigError
-from chunklab_core.records.report import SkippedFile
+from chunklab_core.records.documents import SkippedFile
 
 
 @dataclass(frozen=True, slots=True)

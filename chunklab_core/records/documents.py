@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from chunklab_core.records.marks import Name
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -40,3 +42,11 @@ class Document:
     text: str
     elements: tuple[Element, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that was not read; `path` is relative to the folder of documents."""
+
+    path: Name
+    reason: Name

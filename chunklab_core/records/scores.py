@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from chunklab_core.records.marks import Count, Name, Share
+
 
 @dataclass(frozen=True, slots=True)
 class FuzzyFind:
     """A slot that was found with edits: the wording typed, and the words that differ."""
 
-    slot: int
-    chunk_id: str
+    slot: Count
+    chunk_id: Name
     expected: str
     found: str
 
@@ -52,9 +54,9 @@ class Ceiling:
     with less may exceed it.
     """
 
-    recall: float
-    precision: float
-    token_precision: float
+    recall: Share
+    precision: Share
+    token_precision: Share
 
 
 LossPart = Literal["parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k"]

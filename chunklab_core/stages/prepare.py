@@ -25,8 +25,8 @@ from chunklab_core.models.embedder import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import is_supported
 from chunklab_core.parse.folder import is_unicode, list_documents
 from chunklab_core.plugins import is_plugin, plugin_digest
+from chunklab_core.records.documents import SkippedFile
 from chunklab_core.records.questions import Question
-from chunklab_core.records.report import SkippedFile
 
 _NEED_A_MODEL = ("dense", "hybrid")
 

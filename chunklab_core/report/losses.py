@@ -22,7 +22,7 @@ def lines_of_loss(report: Report) -> Iterator[str]:
     cell = next(cell for cell in report.cells if cell.cell == report.verdict.leader)
     lost = sorted((entry for entry in cell.loss.items() if entry[1]), key=lambda entry: -entry[1])
     if lost:
-        yield f"{cell.cell} loses {1 - cell.recall_at_k:.3f} of the recall:"
+        yield f"The leader {cell.cell} loses {1 - cell.recall_at_k:.3f} of the recall:"
     for part, share in lost[:_PARTS_SHOWN]:
         yield f"{share:.3f} {part}, {_questions(cell, part)}: {_next_step(report, cell, part)}."
     if len(lost) > _PARTS_SHOWN:

@@ -47,11 +47,10 @@ class TokenScore:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The figures under perfect retrieval, of one question or in the mean: what the chunker alone allows.
+    """The best figures that the chunker allows, for one question or in the mean.
 
-    Fractions in [0, 1]. No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k.
-    `token_precision` is that of the cheapest chunks that hold all gold which any chunk holds; a ranking that is content
-    with less may exceed it.
+    No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k. `token_precision` is that of the
+    cheapest chunks that hold all gold which any chunk holds; a ranking that holds less gold may exceed it.
     """
 
     recall: Share
@@ -72,10 +71,10 @@ class LostSlots:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Where a cell lost the gold that it did not bring.
+    """Where a cell lost the gold that it did not return.
 
     Attributes:
-        shares: every part with its share of the recall, in the order in which they are asked; together 1 - recall.
+        shares: every part with its share of the recall, in the order in which they are checked; together 1 - recall.
         questions: those with a missing slot, in the order of the questions.
     """
 

@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help evaluate test soak check fix bench calibrate ui
+.PHONY: help evaluate test soak check fix schema bench calibrate ui
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ check: $(READY)  ## Check format, lint and types
 fix: $(READY)  ## Format, and mend what lint can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+schema: $(READY)  ## Write the JSON Schema of report.json from its records
+	@$(BIN)/python -m chunklab_core.stages.report_schema
 
 bench: $(READY)  ## Run the public question sets and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.tables

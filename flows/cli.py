@@ -255,7 +255,7 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
             if stop.wanted:
                 raise KeyboardInterrupt from error
             raise
-        stages = report.provenance.run.stages
+        stages = report.provenance.run.stages.values()
         if state.state_details.flow_run_id:
             wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))
     return report

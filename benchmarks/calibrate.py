@@ -151,7 +151,7 @@ def simulate(runs: float, seed: int, jobs: int) -> dict[str, list[Judged]]:
 
 # ---------------------------------------------------------------- counting
 
-Row = tuple[str, str, str, str, str]  # world, runs, ours, plain gate, asked of us
+Row = tuple[str, str, str, str, str]  # world, runs, ours, plain gate, required of ours
 
 
 def rows(found: Mapping[str, Sequence[Judged]]) -> Iterator[Row]:
@@ -170,11 +170,11 @@ def rows(found: Mapping[str, Sequence[Judged]]) -> Iterator[Row]:
     )
     for name in (name for name in found if name.startswith("equal")):
         _, cells, n = name.split()
-        asked = "at most 0.08" if cells == "2" else "at most 0.01"
-        yield f"{cells} equal cells, {n} questions: one is named", *_named_by_both(found[name]), asked
-    for cells, asked in (("2", "at least 0.55"), ("5", "at least 0.25")):
+        required = "at most 0.08" if cells == "2" else "at most 0.01"
+        yield f"{cells} equal cells, {n} questions: one is named", *_named_by_both(found[name]), required
+    for cells, required in (("2", "at least 0.55"), ("5", "at least 0.25")):
         better = found[f"better {cells}"]
-        yield f"{cells} cells, one better by 0.10, 129 questions: one is named", *_named_by_both(better), asked
+        yield f"{cells} cells, one better by 0.10, 129 questions: one is named", *_named_by_both(better), required
         by_us, by_plain = ([one.right for one in better if one.named], [one.right for one in better if _plain(one)])
         yield (
             f"{cells} cells, one better by 0.10: right, where named",

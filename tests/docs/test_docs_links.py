@@ -65,7 +65,7 @@ def test_every_option_that_a_page_names_is_known_to_the_command_line(capsys: pyt
 
 
 def test_every_place_that_the_readme_names_is_in_the_tree() -> None:
-    places = re.findall(r"^\| `([^`]+)` \| ", read(ROOT / "README.md").split("## Where things lie")[1], re.MULTILINE)
+    places = re.findall(r"^\| `([^`]+)` \| ", read(ROOT / "README.md").split("## Repository layout")[1], re.MULTILINE)
 
     assert len(places) > 10
     assert [place for place in places if not list(ROOT.glob(place))] == []

@@ -137,11 +137,11 @@ def _plain_rules_out(truth: Truth, shares: np.ndarray) -> bool:
     return bool(set(truth.best) & set(order[ruled_out(shares[order], tails, PLAIN_TAIL)].tolist()))
 
 
-def simulate(runs: float, seed: int, jobs: int) -> dict[str, list[Judged]]:
-    """Every world, a share of its runs (at least 10 of each), on `jobs` processes; their number changes nothing."""
+def simulate(runs: float, seed: int, jobs: int, at_least: int = 10) -> dict[str, list[Judged]]:
+    """A share of the runs of each world, and `at_least` so many, on `jobs` processes; their number changes nothing."""
     from joblib import Parallel, delayed
 
-    work = [(world, run) for world in WORLDS for run in range(max(10, round(world.runs * runs)))]
+    work = [(world, run) for world in WORLDS for run in range(max(at_least, round(world.runs * runs)))]
     judged = Parallel(jobs, batch_size=20)(delayed(judge)(world, seed, run) for world, run in work)
     found: dict[str, list[Judged]] = {world.name: [] for world in WORLDS}
     for (world, _), one in zip(work, judged, strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_world import DOCUMENTS, QUESTIONS, STUB, Run, World
+from worlds import DOCUMENTS, QUESTIONS, STUB, Run, World
 
 from chunklab_core import pipeline
 from chunklab_core.inputs.settings import load_config

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_world import QUESTIONS, STUB, Run, World, task_states
-from soak_world import CHUNKER, FULL
-from test_caching import LOCATE, RETRIEVERS, SELECT, branch, cells, of_strategies
+from random_changes import CHUNKER, FULL
+from worlds import LOCATE, QUESTIONS, RETRIEVERS, SELECT, STUB, Run, World, branch, cells, of_strategies, task_states
 
 from chunklab_core import pipeline
 from chunklab_core.cache import code_memory

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from rich.progress import Progress
-from small_world import QUESTIONS, Run, World
+from worlds import QUESTIONS, Run, World
 
 from chunklab_core.pipeline import STAGES
 from flows import cli

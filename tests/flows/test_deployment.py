@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_world import World, free_port
+from worlds import World, free_port
 
 pytestmark = [pytest.mark.prefect, pytest.mark.slow]
 

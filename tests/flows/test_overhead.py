@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_world import World
+from worlds import World
 
 from benchmarks.overhead import Side, Took, adds, row, tasks_of
 from chunklab_core.cache.store import Store

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from small_world import Run, World, free_port, task_states
+from worlds import Run, World, free_port, task_states
 
 pytestmark = pytest.mark.prefect
 

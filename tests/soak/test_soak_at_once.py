@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from soak_world import FULL, World, large_state, repeated, sentence, start
+from random_changes import FULL, World, large_state, repeated, sentence, start
 
 from chunklab_core.embed import text_keys
 from chunklab_core.embed.claims import claims_of

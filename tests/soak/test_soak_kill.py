@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import pytest
-from soak_world import FULL, World, large_state, repeated, start
+from random_changes import FULL, World, large_state, repeated, start
 
 KILLS = 100 if FULL else 3
 _SECONDS = 0.02  # that the model takes for a batch

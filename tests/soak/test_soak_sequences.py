@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from soak_world import FULL, World, sequence, small_state
+from random_changes import FULL, World, sequence, small_state
 
 SEQUENCES = range(200 if FULL else 5)
 

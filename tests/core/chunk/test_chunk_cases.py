@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chunk_worlds import embed_by_first_letter, health_of, laid_out
+from worlds import embed_by_first_letter, health_of, laid_out
 
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.prefix import path_shortened

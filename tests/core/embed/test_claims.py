@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from test_embed_texts import CARD, TEXTS, Stub
+from worlds import CARD, TEXTS, Stub
 
 from chunklab_core import embed
 from chunklab_core.cache.store import Store

@@ -1,7 +1,4 @@
-"""The reported faults that concern a whole run, each with its own input, with an embedder that needs no model.
-
-Read from ../shared at run time; skipped where it is absent. Cases of single functions: `test_cases_rules.py`.
-"""
+"""The reported faults of a whole run, each with its own input, and an embedder that needs no model."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
+from cases import FILES, expected, given, needs_cases
 from numpy.typing import NDArray
 
 from chunklab_core import pipeline
@@ -31,12 +28,7 @@ from chunklab_core.records.report import Report
 from chunklab_core.report.console import render
 from chunklab_core.report.json import report_to_json
 
-SHARED = Path(__file__).parents[1] / ".." / "shared" / "cases"
-FILES = SHARED / "files"
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/cases beside the repository")
-CASES: dict[str, Any] = (
-    {case["id"]: case for case in yaml.safe_load((SHARED / "cases.yaml").read_text("utf-8"))} if SHARED.is_dir() else {}
-)
+pytestmark = needs_cases
 
 LETTERS = """
 import numpy as np
@@ -115,11 +107,11 @@ def made(report: Report) -> dict[str, int]:
 def test_c02_what_cannot_work_is_refused_before_any_document_is_looked_for(name: str, world: World) -> None:
     shutil.rmtree(world.docs)
     with pytest.raises(ConfigError, match=r"overlap.*chunk_size"):
-        world.run(strategies=[{"name": name, "params": CASES["C02"]["input"]["a"]["config"]}])
+        world.run(strategies=[{"name": name, "params": given("C02")["a"]["config"]}])
 
 
 def test_c03_special_tokens_are_words_in_documents_questions_and_gold(world: World) -> None:
-    case = CASES["C03"]["input"]
+    case = given("C03")
     world.write(record_txt=case["text"])
     report = world.run(
         question("token", case["question"]["query"], case["question"]["gold"]),
@@ -130,7 +122,7 @@ def test_c03_special_tokens_are_words_in_documents_questions_and_gold(world: Wor
 
 
 def test_c08_documents_without_text_are_named_and_the_run_goes_on(world: World) -> None:
-    one, two, none, blank = CASES["C08"]["input"]["docs"]
+    one, two, none, blank = given("C08")["docs"]
     world.write(one_txt=one, two_txt=two, none_txt=none, blank_txt=blank)
     report = world.run(question("one", "Which sentence?", "One sentence only"))
 
@@ -173,11 +165,11 @@ class Recorder:
         return np.ones((len(texts), 2), dtype=np.float32)
 
 
-@pytest.mark.parametrize("name", CASES["C15"]["input"]["a"]["models"] if CASES else [])
+@pytest.mark.parametrize("name", given("C15")["a"]["models"] if CASES else [])
 def test_c15a_a_model_gets_the_strings_that_its_card_asks_for(
     name: str, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = CASES["C15"]["input"]["a"]
+    case = given("C15")["a"]
     (tmp_path / name).mkdir(parents=True)
     (tmp_path / name / "model.safetensors").write_bytes(name.encode())
     (tmp_path / name / "config.json").write_text("{}")
@@ -193,13 +185,13 @@ def test_c15a_a_model_gets_the_strings_that_its_card_asks_for(
         strategies=[{"name": "fixed"}],
     )
 
-    assert Recorder.sent == CASES["C15"]["expect"]["a"][name]
+    assert Recorder.sent == expected("C15")["a"][name]
 
 
 def test_c19_a_scan_is_named_and_the_run_goes_on_with_the_other_file(world: World) -> None:
-    for name in CASES["C19"]["input"]["files"]:
+    for name in given("C19")["files"]:
         shutil.copy(FILES / name, world.docs)
-    gold = CASES["C19"]["input"]["gold"]
+    gold = given("C19")["gold"]
     report = world.run(
         question("office", "workflow", gold[0]),
         question("late", "filings", gold[1]),
@@ -271,7 +263,7 @@ def test_c23c_broken_entries_are_made_anew_with_the_same_figures(world: World, s
 
 
 def test_c24_text_from_documents_and_names_is_data(world: World) -> None:
-    case = CASES["C24"]["input"]
+    case = given("C24")
     evil = '</script><b>[red]\x1b[31m{0}{{ 7 * 7 }} "x"'
     world.write(notes_md=case["document"])
     (world.docs / "\x1b[31m<i>[b].txt").write_text(case["document"])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import CASES, expected, given, needs_cases
+from cases import CASES, FILES, expected, given, needs_cases
 from numpy.typing import NDArray
 
 from chunklab_core import pipeline

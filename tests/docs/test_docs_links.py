@@ -32,10 +32,10 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 def test_every_target_of_make_that_a_page_names_is_in_the_makefile() -> None:
     makefile = read(ROOT / "Makefile")
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     code = [found for page in PAGES for found in re.findall(r"`([^`\n]+)`", read(page))]
     code += [line for page in PAGES for body in blocks(page) for line in body.splitlines()]
-    named = {found for text in code for found in re.findall(r"^make ([a-z]+)", text)}
+    named = {found for text in code for found in re.findall(r"^make ([a-z-]+)", text)}
 
     assert {"evaluate", "test", "bench", "ui"} <= named
     assert named <= targets

@@ -455,6 +455,7 @@ def test_every_library_of_a_stage_has_a_key_of_its_own(unpatched: pytest.MonkeyP
                 assert pipeline.ref_of(name, **arguments) != before
 
 
+@pytest.mark.slow
 @pytest.mark.prefect
 def test_in_a_new_process_an_edited_function_counts_and_an_edited_comment_does_not(
     first: tuple[World, Run], world: World, prefect_backend: str, tmp_path: Path

@@ -37,6 +37,7 @@ def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.slow
 def test_without_a_server_every_task_run_is_kept_and_json_is_all_that_is_printed(
     first: tuple[World, Run], tmp_path: Path
 ) -> None:

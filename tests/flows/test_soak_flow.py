@@ -12,7 +12,7 @@ import pytest
 import random_changes
 from random_changes import FULL, figures, large_state, repeated, sequence, small_state
 
-pytestmark = pytest.mark.prefect
+pytestmark = [pytest.mark.prefect, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 SEQUENCES = range(1000, 1010 if FULL else 1001)

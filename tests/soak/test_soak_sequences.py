@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from random_changes import FULL, World, sequence, small_state
 
-SEQUENCES = range(200 if FULL else 5)
+SEQUENCES = [pytest.param(seed, marks=[pytest.mark.slow] if seed > 1 else []) for seed in range(200 if FULL else 5)]
 
 
 @pytest.mark.parametrize("seed", SEQUENCES)

@@ -25,7 +25,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks.tables import SETS, cpu_of_children
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.pipeline import Node, inputs_of, nodes
 from flows.server import answers  # importing `flows` also makes the settings of the command line, for both sides
 

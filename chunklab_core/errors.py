@@ -39,6 +39,11 @@ class UnreadableDocument(ChunklabError):
     """
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or the error's type when it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known name that is most like the one that was typed."""
     return max(sorted(known), key=lambda word: _likeness(name, word))

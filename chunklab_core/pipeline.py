@@ -25,9 +25,11 @@ from chunklab_core.cache.code_memory import code_remembered
 from chunklab_core.cache.fallback import run_patiently
 from chunklab_core.cache.formats import array_of_text, pack_arrays, pack_json, text_of_array, unpack_arrays, unpack_json
 from chunklab_core.cache.keys import code_of_function, code_of_room, digest, stage_key
+from chunklab_core.cache.protocol import Items, Ref, in_step, stage_of
 from chunklab_core.cache.runs import CountingStore, Effort, note_made
-from chunklab_core.cache.store import Items, Ref, Store, default_cache_dir, in_step, stage_of
-from chunklab_core.chunk import chunk_document, make_chunker
+from chunklab_core.cache.store import Store, default_cache_dir
+from chunklab_core.chunk import make_chunker
+from chunklab_core.chunk.build import chunk_document
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.chunk.stored import pack_chunks, unpack_spans
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, shelf_of, text_keys
@@ -36,8 +38,9 @@ from chunklab_core.index.bm25 import build_bm25, from_arrays, to_arrays, tokeniz
 from chunklab_core.index.dense import build_dense
 from chunklab_core.inputs.questions import question_from_mapping
 from chunklab_core.inputs.settings import EvaluationConfig
+from chunklab_core.models.card import ModelCard
 from chunklab_core.models.embedder import ModelCard, open_embedder
-from chunklab_core.parse import LIBRARIES
+from chunklab_core.parse import BUILTINS as READERS
 from chunklab_core.parse.files import parse_files
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries, stored_documents
@@ -560,7 +563,7 @@ def select_all(
     groups = group_questions(asked, standing.of_slots)
     holding = {doc_id for of_question in standing.documents for doc_id in of_question}
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
-    recall, tokens = _figures(judged, "recall"), _figures(judged, "retrieved_tokens")
+    recall, tokens = _figures(judged, "recall_at_k"), _figures(judged, "retrieved_tokens_at_k")
     names = [f"{{{index}}}" for index in range(len(scores))]
     verdict = select_winner(
         recall,
@@ -611,14 +614,14 @@ def survey_all(
     judged = [cell[0]["questions"] for cell in swept]
     other_k = zip(*(cell[1:] for cell in swept), strict=True)
     found = survey(
-        _figures(judged, "recall"),
-        _figures(judged, "retrieved_tokens"),
+        _figures(judged, "recall_at_k"),
+        _figures(judged, "retrieved_tokens_at_k"),
         [_axes(*cell) for cell in cells],
         tags=unpack_json(store.read(tags)),
         documents=said["documents"],
         gold_tokens=[max(count_tokens(slot[0]) for slot in question.slots) for question in _questions(store, gold)],
         groups=said["groups"],
-        by_k={at[0]["k"]: _figures([cell["questions"] for cell in at], "recall") for at in other_k},
+        by_k={at[0]["k"]: _figures([cell["questions"] for cell in at], "recall_at_k") for at in other_k},
         in_play=said["verdict"]["in_play"],
         balanced_lambda=balanced_lambda,
         price_counts=ranking_metric == "balanced",
@@ -644,9 +647,9 @@ def _axes(strategy: int, retriever: int, model: int | None, reranker: int | None
     return CellAxes(f"{strategy:04}", f"{retriever:04}", *used)
 
 
-def _figures(cells: Sequence[Sequence[Mapping[str, Any]]], figure: str) -> NDArray[np.float64]:
-    """One figure of every question under every cell. Shape (cells, questions)."""
-    return np.array([[question[figure] for question in cell] for cell in cells], dtype=np.float64)
+def _figures(cells: Sequence[Sequence[Mapping[str, Any]]], metric: str) -> NDArray[np.float64]:
+    """One metric of every question under every cell. Shape (cells, questions)."""
+    return np.array([[question["metrics"][metric] for question in cell] for cell in cells], dtype=np.float64)
 
 
 # ---------------------------------------------------------------- keys and batches
@@ -678,7 +681,11 @@ READ_BY_REPORT = ("parse", "chunk", "health", "locate", "ceiling", "score", "sel
 
 STAGES: Mapping[str, Stage] = {
     "parse": Stage(
-        parse_all, "parse", ("corpus",), ("folder",), tuple(sorted({*_TOKENS, *chain(*LIBRARIES.values())}))
+        parse_all,
+        "parse",
+        ("corpus",),
+        ("folder",),
+        tuple(sorted({*_TOKENS, *chain(*(reader.libraries for reader in READERS.values()))})),
     ),
     "chunk": Stage(chunk_all, "chunk", ("documents",), ("target", "model_place"), (*_TOKENS, *_ARRAYS, "regex")),
     "health": Stage(health_all, "chunk", ("chunks", "embedded"), (), _ARRAYS),

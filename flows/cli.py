@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunklab_core.cache.fallback import usable_cache
+from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import about_to_begin
-from chunklab_core.cache.store import Ref, Store, default_cache_dir
+from chunklab_core.cache.store import Store, default_cache_dir
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.pipeline import STAGES
 from flows import status

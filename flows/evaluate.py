@@ -22,7 +22,8 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from chunklab_core import pipeline
 from chunklab_core.cache.fallback import run_patiently
 from chunklab_core.cache.formats import unpack_json
-from chunklab_core.cache.store import MissingError, Ref, Store, default_cache_dir
+from chunklab_core.cache.protocol import MissingError, Ref
+from chunklab_core.cache.store import Store, default_cache_dir
 from chunklab_core.errors import CacheRefusedError
 from chunklab_core.inputs.settings import load_config
 from chunklab_core.pipeline import Node

@@ -8,7 +8,8 @@ from prefect.context import TaskRunContext
 
 from chunklab_core import pipeline
 from chunklab_core.cache.files import make_folder, remove
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 
 
 def cached_by_content(stage: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from chunklab_core import pipeline
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.records.report import Report
 from chunklab_core.report import write_report
 from chunklab_core.stages.report import make_report

@@ -3,7 +3,8 @@
 from prefect import task
 
 from chunklab_core import pipeline
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 

@@ -17,7 +17,8 @@ from chunklab_core.chunk.prefix import path_shortened
 from chunklab_core.errors import ConfigError
 from chunklab_core.index.bm25 import build_bm25, scores, tokenize
 from chunklab_core.index.dense import build_dense
-from chunklab_core.models.embedder import BUNDLED, bundled_embedder
+from chunklab_core.models.card import BUNDLED
+from chunklab_core.models.embedder import bundled_embedder
 from chunklab_core.parse import parse_bytes, parse_document
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document

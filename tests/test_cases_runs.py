@@ -21,8 +21,8 @@ from chunklab_core import pipeline
 from chunklab_core.cache import code_memory
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.errors import ConfigError, ContractError
-from chunklab_core.models import embedder as models
-from chunklab_core.models.embedder import ModelCard
+from chunklab_core.models import card as models
+from chunklab_core.models import sentence_transformer
 from chunklab_core.pipeline import evaluate
 from chunklab_core.records.report import Report
 from chunklab_core.report.console import render
@@ -157,8 +157,8 @@ class Recorder:
 
     sent: list[str]
 
-    def __init__(self, card: ModelCard, count_pieces: object) -> None:
-        self.card = card
+    def __init__(self, folder: Path, **_: object) -> None:
+        self.folder = folder
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         Recorder.sent += texts
@@ -174,8 +174,8 @@ def test_c15a_a_model_gets_the_strings_that_its_card_asks_for(
     (tmp_path / name / "model.safetensors").write_bytes(name.encode())
     (tmp_path / name / "config.json").write_text("{}")
     monkeypatch.setattr(models, "_bundled_folder", lambda: tmp_path / name)
-    monkeypatch.setattr(models, "_SentenceTransformerEncoder", Recorder)
-    monkeypatch.setattr(models, "_piece_counter", lambda folder: lambda texts: [1] * len(texts))
+    monkeypatch.setattr(sentence_transformer, "SentenceTransformerEncoder", Recorder)
+    monkeypatch.setattr(sentence_transformer, "piece_counter", lambda folder: lambda texts: [1] * len(texts))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Recorder, "sent", [], raising=False)
     world.write(meter_txt=case["passage"])

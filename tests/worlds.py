@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from chunklab_core import pipeline
 from chunklab_core.chunk.health import document_health, summarize
-from chunklab_core.models.embedder import Embedder, ModelCard
+from chunklab_core.models.card import ModelCard
+from chunklab_core.models.embedder import Embedder
 from chunklab_core.records.chunks import Chunk, Health
 from chunklab_core.records.documents import Document, Element, Span
 from chunklab_core.report.json import report_to_json

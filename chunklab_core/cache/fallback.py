@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from chunklab_core.cache.files import write_atomically
-from chunklab_core.cache.store import MissingError, Store, layer_over
+from chunklab_core.cache.protocol import MissingError
+from chunklab_core.cache.store import Store, layer_over
 from chunklab_core.errors import CacheRefusedError, ConfigError
 
 T = TypeVar("T")

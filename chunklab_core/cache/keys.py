@@ -154,6 +154,11 @@ def _code_of_function(module: str, function: str, apart: frozenset[str]) -> str:
     return digest([own, _code_of_modules(imports)])
 
 
+def code_of_modules(names: Iterable[str]) -> str:
+    """Fingerprint of these modules and of every core module that they import, directly or not."""
+    return _code_of_modules(names)
+
+
 def _code_of_modules(names: Iterable[str]) -> str:
     closed: dict[str, str] = {}
     waiting = list(names)

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from chunklab_core.cache.fallback import MARK
 from chunklab_core.cache.files import remove
+from chunklab_core.cache.protocol import Items, MissingError, Ref, stage_of
 from chunklab_core.cache.runs import RunRecord, coming, last_use, living, no_run_begins, records, refs_in_use
-from chunklab_core.cache.store import Items, MissingError, Ref, Store, stage_of
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import CacheRefusedError, ConfigError
 
 _FOLDERS = ("results", "items", "prefect", "runs")

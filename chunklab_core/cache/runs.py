@@ -25,7 +25,8 @@ from filelock import FileLock, Timeout
 
 from chunklab_core.cache.files import write_atomically
 from chunklab_core.cache.keys import digest
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 
 How = Literal["done", "failed", "stopped", "killed"]

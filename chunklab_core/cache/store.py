@@ -19,20 +19,15 @@ import os
 import stat
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NewType
 from uuid import uuid4
 
 from chunklab_core.cache.files import make_folder, remove, write_atomically
+from chunklab_core.cache.protocol import Items, MissingError, Ref
 from chunklab_core.cache.shelves import Shelves
 from chunklab_core.errors import CacheRefusedError, ConfigError
 
-Ref = NewType("Ref", str)
-"""The name of a result: its stage, a slash, and its key. Small enough to be handed from task to task."""
-
-READ_TOGETHER = 100  # documents or their chunks in memory at once
 _OLDER = b"chunklab result "  # of whatever version
 _MAGIC = _OLDER + b"2\n"
 _DIGEST_BYTES = 32
@@ -45,28 +40,11 @@ _REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT,
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
-    """The rows of a shelf that a result leans on; it is worth nothing without them."""
-
-    shelf: str
-    keys: tuple[bytes, ...]
-
-
-def stage_of(ref: Ref) -> str:
-    """The stage that made a result."""
-    return ref.split("/", 1)[0]
-
-
 def default_cache_dir() -> Path:
     """Where results are kept unless the user says otherwise: `CHUNKLAB_CACHE`, else the system's cache folder."""
     import platformdirs
 
     return Path(os.environ.get("CHUNKLAB_CACHE") or platformdirs.user_cache_dir("chunklab", appauthor=False))
-
-
-class MissingError(KeyError):
-    """What was asked for is not in the store, or is damaged there; it can be made again."""
 
 
 def layer_over(folder: Path, below: Path) -> None:
@@ -282,6 +260,10 @@ class Store:
         """Keeps items under their keys, all of them or none. Raises CacheRefusedError: the folder takes nothing."""
         self._shelves.put(shelf, items.items())
 
+    def claims_file(self, shelf: str) -> Path:
+        """The file whose locks show which items of a shelf another process is making."""
+        return self.root / "items" / f"{shelf}.claims"
+
     @property
     def shelves(self) -> Shelves:
         """The items, shelf by shelf, for whoever looks after the cache."""
@@ -371,11 +353,3 @@ def _text_of(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
         return None
-
-
-# ---------------------------------------------------------------- files and formats
-
-
-def in_step(*lists: Sequence[Any]) -> Iterator[tuple[Sequence[Any], ...]]:
-    """Lists of one length, cut at the same places into parts that are read from the store at once."""
-    return (tuple(each[at : at + READ_TOGETHER] for each in lists) for at in range(0, len(lists[0]), READ_TOGETHER))

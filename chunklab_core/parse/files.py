@@ -9,8 +9,9 @@ from pathlib import Path
 
 from chunklab_core.cache.keys import digest_bytes
 from chunklab_core.errors import ConfigError, UnreadableDocument
-from chunklab_core.parse import parse_bytes
+from chunklab_core.parse import reader_of
 from chunklab_core.parse.folder import SourceFile
+from chunklab_core.parse.reading import read_document
 from chunklab_core.parse.stored import pack_document
 from chunklab_core.tokens import count_tokens
 
@@ -50,7 +51,7 @@ def parse_file(file: SourceFile, folder: Path, pdf: str) -> ParsedFile:
     if digest_bytes(content) != file.digest:
         raise ConfigError(f"{file.path} was changed while the run was going on. Run again.")
     try:
-        document = parse_bytes(file.doc_id, content, Path(file.path).suffix.lower(), pdf=pdf)
+        document = read_document(reader_of(Path(file.path).suffix, pdf).location, file.doc_id, content)
     except UnreadableDocument as error:
         return ParsedFile(None, str(error))
     return ParsedFile(pack_document(document, count_tokens(document.text)))

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from chunklab_core.cache.formats import unpack_json
-from chunklab_core.cache.store import Ref, Store, in_step
+from chunklab_core.cache.protocol import Ref, in_step
+from chunklab_core.cache.store import Store
 from chunklab_core.records.documents import Document, Element, ElementKind, Span
 
 _LEVEL = 1  # fastest: text shrinks to a third at 200 MB/s, more effort gains little

@@ -14,8 +14,9 @@ from typing import Any
 
 from chunklab_core.cache.code_memory import code_ref
 from chunklab_core.cache.formats import unpack_json
+from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import begin, records
-from chunklab_core.cache.store import Ref, Store, stage_of
+from chunklab_core.cache.store import Store
 from chunklab_core.embed import shelf_of, text_keys
 from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.stored import document_entries

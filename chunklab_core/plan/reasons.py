@@ -15,9 +15,10 @@ from typing import Any
 
 from chunklab_core.cache.formats import pack_json, unpack_json
 from chunklab_core.cache.keys import version_of, versions_of
+from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import RunRecord, records
-from chunklab_core.cache.store import Ref, Store, stage_of
-from chunklab_core.models.embedder import BACKEND
+from chunklab_core.cache.store import Store
+from chunklab_core.models.sentence_transformer import LIBRARIES
 from chunklab_core.pipeline import STAGES, Node, key_parts
 
 NEVER = "never run on this cache"
@@ -44,7 +45,7 @@ def explain(run: Mapping[str, Any], work: Sequence[Node]) -> dict[str, Any]:
         of_node = {"parameters": parts["parameters"], "inputs": parts["inputs"], "beside": beside}
         nodes.append({"stage": one.stage, "label": one.label, "ref": one.ref, **of_node})
     named = {name: run[name] for name in ("folder", "asked_in", "corpus", "questions")}
-    backend = {name: version_of(name) for name in BACKEND}
+    backend = {name: version_of(name) for name in LIBRARIES}
     explained: dict[str, Any] = unpack_json(pack_json({**named, "stages": stages, "backend": backend, "nodes": nodes}))
     return explained
 

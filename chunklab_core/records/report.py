@@ -8,7 +8,7 @@ from typing import Literal
 
 from chunklab_core.records.chunks import Health
 from chunklab_core.records.documents import Span
-from chunklab_core.records.scores import Ceiling, LossPart, MetricsAtK, QuestionScore
+from chunklab_core.records.scores import Ceiling, LossPart, QuestionScore
 from chunklab_core.records.survey import Survey
 from chunklab_core.records.verdict import SpeaksOf, Status
 
@@ -64,14 +64,28 @@ class CellQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class CellAtK(MetricsAtK):
+class CellAtK:
     """A cell at one k: its means, those that the chunker alone allows, and where the rest of the recall was lost.
 
-    `loss` holds every part with its share, in the order in which they are asked; together 1 - recall.
+    Attributes:
+        metrics: means over the scored questions, by the names in `chunklab_core.score.METRICS`.
+        loss: every part with its share, in the order in which they are asked; together 1 - recall.
     """
 
+    k: int
+    metrics: Mapping[str, float]
     ceiling: Ceiling
     loss: tuple[tuple[LossPart, float], ...]
+
+    @property
+    def recall_at_k(self) -> float:
+        """Mean share of a question's slots that are found."""
+        return self.metrics["recall_at_k"]
+
+    @property
+    def retrieved_tokens_at_k(self) -> float:
+        """Mean tokens of an answer."""
+        return self.metrics["retrieved_tokens_at_k"]
 
 
 @dataclass(frozen=True, slots=True)

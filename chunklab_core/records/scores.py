@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,24 +19,16 @@ class FuzzyFind:
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """One question under one cell at one k. Shares are fractions in [0, 1].
+    """One question under one cell at one k.
 
-    `found` holds, per slot, whether any of the k chunks contains it; `first_hit_rank` counts from 1. What begins with
-    `token_` counts tokens of the documents instead of slots.
+    Attributes:
+        metrics: by the names in `chunklab_core.score.METRICS`.
+        first_hit_rank: rank (from 1) of the first chunk that contains a slot; None where no chunk does.
+        found: per slot, whether any of the k chunks contains it.
     """
 
     question_id: str
-    recall: float
-    hit: float
-    reciprocal_rank: float
-    precision: float
-    retrieved_tokens: int
-    context_efficiency: float
-    ndcg: float
-    average_precision: float
-    token_recall: float
-    token_precision: float
-    token_iou: float
+    metrics: Mapping[str, float]
     first_hit_rank: int | None
     found: tuple[bool, ...]
     fuzzy: tuple[FuzzyFind, ...] = ()
@@ -86,21 +79,3 @@ class Loss:
 
     shares: tuple[tuple[LossPart, float], ...]
     questions: tuple[LostSlots, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsAtK:
-    """Means over the scored questions at one k."""
-
-    k: int
-    recall_at_k: float
-    hit_rate_at_k: float
-    mrr: float
-    precision_at_k: float
-    retrieved_tokens_at_k: float
-    context_efficiency: float
-    ndcg_at_k: float
-    map_at_k: float
-    token_recall: float
-    token_precision: float
-    token_iou: float

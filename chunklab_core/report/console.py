@@ -123,11 +123,11 @@ def _cell_columns(report: Report) -> list[_Column]:
     return [
         column(f"recall@{k}", 0, lambda cell: _share(cell.recall_at_k)),
         column("95% CI", 3, lambda cell: _interval(cell.ci95)),
-        column("hit", 5, lambda cell: _share(cell.hit_rate_at_k)),
-        column("MRR", 4, lambda cell: _share(cell.mrr)),
-        column("prec", 6, lambda cell: _share(cell.precision_at_k)),
+        column("hit", 5, lambda cell: _share(cell.metrics["hit_rate_at_k"])),
+        column("MRR", 4, lambda cell: _share(cell.metrics["mrr"])),
+        column("prec", 6, lambda cell: _share(cell.metrics["precision_at_k"])),
         column("tokens", 2, lambda cell: f"{cell.retrieved_tokens_at_k:,.0f}"),
-        column("effic", 7, lambda cell: _share(cell.context_efficiency)),
+        column("effic", 7, lambda cell: _share(cell.metrics["context_efficiency"])),
         column("balanced", 2, lambda cell: _share(_balanced(cell))),
         column("P(best)", 1, lambda cell: _share(p_best.get(cell.cell))),
     ]

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from chunklab_core.records.chunks import Health
@@ -26,12 +26,11 @@ from chunklab_core.records.report import (
     Provenance,
     Report,
 )
-from chunklab_core.records.scores import FuzzyFind, MetricsAtK
+from chunklab_core.records.scores import FuzzyFind
 from chunklab_core.report.survey import parts_to_mapping, survey_to_mapping
 
 SCHEMA_VERSION = 1
 
-_METRICS = tuple(each.name for each in fields(MetricsAtK) if each.name != "k")
 _NO_PRICE = "no cell retrieved a token, so there is no price to compare with"
 _NO_COST = "what the cells retrieve is not known"
 _NO_CHUNKS = "the strategy made no chunk"
@@ -162,14 +161,14 @@ def _cell(cell: Cell, verdict: CellVerdict) -> dict[str, Any]:
 
 
 def _at_k(at: CellAtK) -> dict[str, Any]:
-    return {**{name: getattr(at, name) for name in _METRICS}, "ceiling": asdict(at.ceiling), "loss": dict(at.loss)}
+    return {**at.metrics, "ceiling": asdict(at.ceiling), "loss": dict(at.loss)}
 
 
 def _question(entry: CellQuestion) -> dict[str, Any]:
     score = entry.score
     mapping: dict[str, Any] = {
         "id": score.question_id,
-        "recall": score.recall,
+        "recall": score.metrics["recall_at_k"],
         "first_hit_rank": score.first_hit_rank,
         "found": list(score.found),
         "retrieved": [{"chunk_id": one.chunk_id, "rank": one.rank, "score": one.score} for one in entry.retrieved],

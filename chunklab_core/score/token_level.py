@@ -105,6 +105,21 @@ def token_level(slots: Sequence[GoldSlot], retrieved: Sequence[Stretch]) -> Toke
     )
 
 
+def token_recall(in_tokens: TokenScore) -> float:
+    """Share of the gold's tokens that were retrieved."""
+    return in_tokens.recall
+
+
+def token_precision(in_tokens: TokenScore) -> float:
+    """Share of the retrieved tokens that are gold."""
+    return in_tokens.precision
+
+
+def token_iou(in_tokens: TokenScore) -> float:
+    """Tokens of the gold that were retrieved, over all tokens of the gold or of what was retrieved."""
+    return in_tokens.iou
+
+
 _Cover = dict[int | str, list[Stretch]]
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.cache.formats import text_of_array, unpack_arrays
-from chunklab_core.cache.store import READ_TOGETHER, Ref, Store
+from chunklab_core.cache.protocol import READ_TOGETHER, Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.chunk.stored import unpack_chunks
 from chunklab_core.parse.stored import document_entries, unpack_document
 from chunklab_core.records.chunks import Chunk

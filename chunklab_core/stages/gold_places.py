@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.parse.stored import document_entries
 from chunklab_core.records.questions import Question
 from chunklab_core.score.places import slot_places

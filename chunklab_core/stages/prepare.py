@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from chunklab_core.cache.code_memory import code_remembered
 from chunklab_core.cache.formats import pack_json
 from chunklab_core.cache.keys import digest
-from chunklab_core.cache.store import Ref, Store
-from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker, takes_embedder
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
+from chunklab_core.chunk import default_params, make_chunker, takes_embedder
+from chunklab_core.chunk.build import declared_maximum, uses_heading_path
 from chunklab_core.errors import ConfigError, did_you_mean
 from chunklab_core.inputs.questions import load_questions
 from chunklab_core.inputs.settings import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
-from chunklab_core.models.embedder import BUNDLED, ModelCard, model_card
+from chunklab_core.models.card import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import is_supported
 from chunklab_core.parse.folder import is_unicode, list_documents
 from chunklab_core.plugins import is_plugin, plugin_digest
@@ -116,7 +118,7 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
         "label": strategy.label,
         "arguments": arguments,
         "max_tokens": declared_maximum(chunker),
-        "heading_path": bears_path(chunker),
+        "heading_path": uses_heading_path(chunker),
         "shown": {**defaults, **strategy.shown_params()},
     }
 

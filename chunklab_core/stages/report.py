@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
 from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.keys import version_of
+from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import new_items, noted
-from chunklab_core.cache.store import Ref, Store, stage_of
+from chunklab_core.cache.store import Store
 from chunklab_core.chunk.health import NO_MODEL
 from chunklab_core.inputs.questions import question_from_mapping
-from chunklab_core.models.embedder import BACKEND
+from chunklab_core.models.sentence_transformer import LIBRARIES
 from chunklab_core.parse.stored import document_entries
 from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
@@ -121,9 +122,9 @@ class _Results:
         metric = self._run["settings"]["eval"]["ranking_metric"]
 
         def place(index: int) -> tuple[bool, float, int]:
-            value = getattr(made[index], metric)
-            if metric == "balanced" and index not in ruled_out:
-                value = made[index].balanced_in_play
+            cell = made[index]
+            price = cell.balanced if index in ruled_out else cell.balanced_in_play
+            value = price if metric == "balanced" else cell.metrics[metric]
             return index in ruled_out, -value if value is not None else float("inf"), index
 
         return tuple(made[index] for index in sorted(range(len(made)), key=place))
@@ -231,9 +232,9 @@ class _Results:
 
 
 def _cell_at_k(scored: Mapping[str, Any], ceiling: Mapping[str, float]) -> CellAtK:
-    means = mean_scores([_question_score(each) for each in scored["questions"]], scored["k"])
+    means = mean_scores([_question_score(each) for each in scored["questions"]])
     loss = tuple((part, share) for part, share in scored["loss"]["shares"])
-    return CellAtK(**asdict(means), ceiling=Ceiling(**ceiling), loss=loss)
+    return CellAtK(scored["k"], means, ceiling=Ceiling(**ceiling), loss=loss)
 
 
 def _question_score(stored: Mapping[str, Any]) -> QuestionScore:
@@ -285,7 +286,7 @@ def _models(run: Mapping[str, Any]) -> Iterator[ModelEntry]:
     for arguments in (each["arguments"] for each in run["strategies"]):
         cards += [{**arguments["strategy"]["model"], **arguments["model_place"]}] if arguments["model_place"] else []
     for card in {card["digest"]: card for card in reversed(cards)}.values():
-        backend = "plug-in" if is_plugin(card["name"]) else f"{BACKEND[0]} {version_of(BACKEND[0])}"
+        backend = "plug-in" if is_plugin(card["name"]) else f"{LIBRARIES[0]} {version_of(LIBRARIES[0])}"
         yield ModelEntry(card["name"], card["digest"], card["max_length"], backend)
 
 

@@ -17,7 +17,8 @@ from worlds import Run, World
 from chunklab_core import pipeline
 from chunklab_core.cache import fallback as cache_folder
 from chunklab_core.cache import store
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from flows import cli
 
 pytestmark = pytest.mark.prefect

@@ -30,7 +30,8 @@ from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 from chunklab_core.inputs import settings as config
 from chunklab_core.inputs.settings import load_config
-from chunklab_core.models import embedder as models
+from chunklab_core.models import card as model_cards
+from chunklab_core.models import sentence_transformer as encoder
 from chunklab_core.stages.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,8 +73,8 @@ CHUNKS = DOCUMENTS - PARSE - LOCATE
 class FakeModel:
     """Stands where sentence-transformers would be: hashed words, like the stub's."""
 
-    def __init__(self, card: models.ModelCard, count_pieces: object) -> None:
-        names: dict[str, Any] = {"__file__": str(Path(card.folder) / "unused.py")}
+    def __init__(self, folder: Path, **_: object) -> None:
+        names: dict[str, Any] = {"__file__": str(folder / "unused.py")}
         exec(STUB, names)
         self._vector = names["vector"]
 
@@ -211,7 +212,7 @@ def code(module: str, old: str, new: str) -> Change:
 def library(name: str) -> Change:
     def change(case: Case) -> None:
         known = fingerprint.version_of
-        for module in (fingerprint, models):
+        for module in (fingerprint, model_cards):
             case.patch.setattr(module, "version_of", lambda asked: "99" if asked == name else known(asked))
 
     return change
@@ -347,9 +348,9 @@ TOLD_BY_PREFECT = [
 def fake_model() -> Iterator[None]:
     """No model is loaded in this module."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "_SentenceTransformerEncoder", FakeModel)
-        patch.setattr(models, "_piece_counter", lambda folder: lambda texts: [len(text.split()) for text in texts])
-        patch.setattr(models, "_window_finder", lambda folder, limit: lambda texts: [len(text) for text in texts])
+        patch.setattr(encoder, "SentenceTransformerEncoder", FakeModel)
+        patch.setattr(encoder, "piece_counter", lambda _: lambda texts: [len(text.split()) for text in texts])
+        patch.setattr(encoder, "window_finder", lambda *_: lambda texts: [len(text) for text in texts])
         yield
 
 

@@ -16,7 +16,8 @@ from chunklab_core import pipeline
 from chunklab_core.cache import fallback as cache_folder
 from chunklab_core.cache import store
 from chunklab_core.cache.fallback import FORMAT, run_patiently, usable_cache
-from chunklab_core.cache.store import Items, MissingError, Ref, Store, layer_over
+from chunklab_core.cache.protocol import Items, MissingError, Ref
+from chunklab_core.cache.store import Store, layer_over
 from chunklab_core.errors import CacheRefusedError, ConfigError
 from chunklab_core.report.json import report_to_mapping
 

@@ -17,8 +17,9 @@ from chunklab_core.cache import runs
 from chunklab_core.cache.fallback import MARK
 from chunklab_core.cache.files import write_atomically
 from chunklab_core.cache.maintenance import clear, inventory, prune, verify
+from chunklab_core.cache.protocol import Items, Ref, stage_of
 from chunklab_core.cache.shelves import Shelves
-from chunklab_core.cache.store import Items, Ref, Store, stage_of
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import CacheRefusedError, ConfigError
 from chunklab_core.report.json import report_to_mapping
 from flows.cache import parse_age, parse_size

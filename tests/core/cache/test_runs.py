@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from chunklab_core.cache import runs
+from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import Effort
-from chunklab_core.cache.store import Ref, Store, layer_over
+from chunklab_core.cache.store import Store, layer_over
 from chunklab_core.errors import ConfigError
 
 INPUTS, PARSED, CHUNKS = Ref("inputs/1"), Ref("parse/2"), Ref("chunk/3")

@@ -15,7 +15,8 @@ import pytest
 
 from chunklab_core.cache import shelves
 from chunklab_core.cache.files import make_folder
-from chunklab_core.cache.store import Items, MissingError, Ref, Store
+from chunklab_core.cache.protocol import Items, MissingError, Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 
 REF = Ref("chunk/" + "ab" * 32)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from chunklab_core.cache.formats import pack_arrays, pack_json, unpack_arrays, unpack_json
-from chunklab_core.cache.store import Items, Ref, Store
+from chunklab_core.cache.protocol import Items, Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 
 REF = Ref("chunk/" + "ab" * 32)

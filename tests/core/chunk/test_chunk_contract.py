@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from worlds import embed_by_first_letter, laid_out
 
-from chunklab_core.chunk import BUILTINS, chunk_document, declared_maximum, default_params, make_chunker
+from chunklab_core.chunk import BUILTINS, chunk_document, default_params, make_chunker
+from chunklab_core.chunk.build import declared_maximum
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.records.chunks import Chunk, Chunker, Cut
 from chunklab_core.records.documents import Document, Span

@@ -9,7 +9,7 @@ from worlds import CARD, TEXTS, Stub
 
 from chunklab_core.cache.store import Store
 from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, text_keys
-from chunklab_core.models.embedder import ModelCard
+from chunklab_core.models.card import ModelCard
 
 
 def vectors_of(texts: Sequence[str], store: Store) -> NDArray[np.float32]:

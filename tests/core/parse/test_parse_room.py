@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from chunklab_core import parse as room
+from chunklab_core.cache.keys import version_of
 from chunklab_core.errors import ConfigError, ContractError, UnreadableDocument
-from chunklab_core.parse import BUILTINS, LIBRARIES, is_supported, parse_bytes, parse_document
+from chunklab_core.parse import BUILTINS, PDF_READERS, is_supported, parse_bytes, parse_document, reader_of
 from chunklab_core.records.documents import Document, Element, Span
 
 
@@ -45,12 +46,14 @@ def test_no_bytes_are_read_as_what_they_are_not(suffix: str, data: bytes) -> Non
 
 
 def test_an_unknown_reader_names_the_known_one() -> None:
-    with pytest.raises(ConfigError, match=r"parse\.pdf is 'pydpf'.*Did you mean 'pypdf'"):
+    with pytest.raises(ConfigError, match=r"parse\.pdf is 'pydpf'.*did you mean 'pypdf'"):
         parse_bytes("a.pdf", b"", ".pdf", pdf="pydpf")
 
 
-def test_every_reader_names_the_libraries_that_shape_its_result() -> None:
-    assert set(LIBRARIES) == set(BUILTINS)
+def test_every_reader_names_installed_libraries_that_shape_its_result() -> None:
+    readers = [*BUILTINS.values(), *PDF_READERS.values()]
+    assert all(version_of(library) != "absent" for reader in readers for library in reader.libraries)
+    assert reader_of(".PDF", "pypdf").libraries == ("pypdf", "cryptography")
     assert is_supported(".MD")
     assert not is_supported(".html")
 

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from chunklab_core import pipeline
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.cache import runs
+from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import Effort, RunRecord
-from chunklab_core.cache.store import Ref, Store
-from chunklab_core.models import embedder as models
+from chunklab_core.cache.store import Store
+from chunklab_core.models import card as models
 from chunklab_core.plan import reasons as changes
 from chunklab_core.plan.estimates import History
 from chunklab_core.plan.plan import Amount, Plan, Step, make_plan, plan_to_mapping, recorded

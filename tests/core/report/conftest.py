@@ -50,16 +50,31 @@ def loss_of(share: float) -> tuple[tuple[LossPart, float], ...]:
     return tuple((part, share if part == "cut" else 0.0) for part in PARTS)
 
 
+def metrics_of(recall: float, precision: float, tokens: float, efficiency: float) -> dict[str, float]:
+    return {
+        "recall_at_k": recall,
+        "hit_rate_at_k": 1.0,
+        "mrr": 1.0,
+        "precision_at_k": precision,
+        "retrieved_tokens_at_k": tokens,
+        "context_efficiency": efficiency,
+        "ndcg_at_k": 0.9,
+        "map_at_k": 0.8,
+        "token_recall": recall,
+        "token_precision": 0.2,
+        "token_iou": 0.2,
+    }
+
+
 def at_k(k: int, recall: float) -> CellAtK:
-    means = (recall, 1.0, 1.0, 0.1, 600.0, 0.05, 0.9, 0.8, recall, 0.1, 0.1)
-    return CellAtK(k, *means, Ceiling(1.0, 0.5, 0.25), loss_of(1 - recall))
+    return CellAtK(k, metrics_of(recall, 0.1, 600.0, 0.05), Ceiling(1.0, 0.5, 0.25), loss_of(1 - recall))
 
 
 def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: float | None = 0.4) -> Cell:
     """A cell with two questions: at this mean recall, with 300 tokens an answer."""
     questions = tuple(
         CellQuestion(
-            QuestionScore(name, recall, 1.0, 1.0, 0.5, 300, 0.1, 0.9, 0.8, recall, 0.2, 0.2, 1, (True,), fuzzy),
+            QuestionScore(name, metrics_of(recall, 0.5, 300, 0.1), 1, (True,), fuzzy),
             (None if recall == 1 else "cut",),
             (Retrieved("fees.md#000000", 1, 0.75), Retrieved("fees.md#000001", 2, 0.5)),
         )
@@ -73,17 +88,7 @@ def cell_of(strategy: str, retriever: str, recall: float, balanced_in_play: floa
         model=None if retriever == "bm25" else "all-MiniLM-L6-v2",
         reranker=None,
         k=2,
-        recall_at_k=recall,
-        hit_rate_at_k=1.0,
-        mrr=1.0,
-        precision_at_k=0.5,
-        retrieved_tokens_at_k=300.0,
-        context_efficiency=0.1,
-        ndcg_at_k=0.9,
-        map_at_k=0.8,
-        token_recall=recall,
-        token_precision=0.2,
-        token_iou=0.2,
+        metrics=metrics_of(recall, 0.5, 300.0, 0.1),
         ceiling=Ceiling(1.0, 0.5, 0.25),
         loss=loss_of(1 - recall),
         balanced=recall - 0.05,

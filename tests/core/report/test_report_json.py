@@ -152,11 +152,16 @@ def test_two_runs_differ_only_under_provenance_run(report: Report) -> None:
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), np.float64("nan")])
 def test_a_figure_that_is_no_number_is_never_written(report: Report, odd: float) -> None:
     with pytest.raises(ValueError, match=r"report\.cells\[0\]\.mrr \((nan|inf)\) is no finite number"):
-        report_to_json(with_first_cell(report, mrr=odd))
+        report_to_json(with_first_cell(report, metrics={**report.cells[0].metrics, "mrr": odd}))
 
 
 def test_numbers_of_numpy_are_written_as_numbers(report: Report) -> None:
-    text = report_to_json(with_first_cell(report, recall_at_k=np.float64(0.1), retrieved_tokens_at_k=np.int64(7)))
+    text = report_to_json(
+        with_first_cell(
+            report,
+            metrics={**report.cells[0].metrics, "recall_at_k": np.float64(0.1), "retrieved_tokens_at_k": np.int64(7)},
+        )
+    )
 
     assert json.loads(text)["cells"][0]["recall_at_k"] == 0.1
     assert json.loads(text)["cells"][0]["retrieved_tokens_at_k"] == 7

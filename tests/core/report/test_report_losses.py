@@ -20,7 +20,7 @@ def losing(report: Report, lost: dict[str, tuple[LossPart | None, ...]], **share
     )
     loss = tuple((part, shares.get(part, 0.0)) for part in PARTS)
     recall = 1 - sum(shares.values())
-    changed = replace(leader, recall_at_k=recall, loss=loss, per_question=questions)
+    changed = replace(leader, metrics={**leader.metrics, "recall_at_k": recall}, loss=loss, per_question=questions)
     return replace(report, cells=(report.cells[1], changed, report.cells[2]))  # the leader need not stand first
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Span
 from chunklab_core.records.questions import Question
-from chunklab_core.records.scores import FuzzyFind, MetricsAtK, QuestionScore
-from chunklab_core.score import QuestionGold, mean_scores, score_question
+from chunklab_core.records.scores import FuzzyFind, QuestionScore
+from chunklab_core.score import METRICS, QuestionGold, is_share, mean_scores, score_question
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.hit_rate import hit_at_k
 from chunklab_core.score.mrr import first_hit_rank, reciprocal_rank
@@ -50,19 +53,20 @@ def test_the_definitions_on_four_questions() -> None:
     short = scored([ROPE], [chunk(ROPE)])
     four = [twice, below, empty, short]
 
-    assert [score.recall for score in four] == [0.5, 0, 0, 1]
-    assert [score.hit for score in four] == [1, 0, 0, 1]
-    assert [score.reciprocal_rank for score in four] == [1, 0, 0, 1]
-    assert [score.precision for score in four] == [pytest.approx(2 / 3), 0, 0, pytest.approx(1 / 3)]
+    expected = {
+        "recall_at_k": ([0.5, 0, 0, 1], 0.375),
+        "hit_rate_at_k": ([1, 0, 0, 1], 0.5),
+        "mrr": ([1, 0, 0, 1], 0.5),
+        "precision_at_k": ([2 / 3, 0, 0, 1 / 3], 0.25),
+        "retrieved_tokens_at_k": ([15, 3, 0, 6], 6),
+        "context_efficiency": ([6 / 15, 0, 0, 1], 0.35),
+    }
+    means = mean_scores(four)
+    for metric, (values, mean) in expected.items():
+        assert [score.metrics[metric] for score in four] == pytest.approx(values), metric
+        assert means[metric] == pytest.approx(mean), metric
     assert [score.first_hit_rank for score in four] == [1, None, None, 1]
-    assert [score.retrieved_tokens for score in four] == [15, 3, 0, 6]
-    assert [score.context_efficiency for score in four] == [6 / 15, 0, 0, 1]
     assert twice.found == (True, False)
-
-    mean = mean_scores(four, 2)
-    assert (mean.k, mean.recall_at_k, mean.hit_rate_at_k, mean.mrr) == (2, 0.375, 0.5, 0.5)
-    assert mean.precision_at_k == pytest.approx(0.25)
-    assert (mean.retrieved_tokens_at_k, mean.context_efficiency) == (6, 0.35)
 
 
 def test_order_and_tokens_are_those_of_the_ranking_up_to_k() -> None:
@@ -74,29 +78,43 @@ def test_order_and_tokens_are_those_of_the_ranking_up_to_k() -> None:
     spans = [Stretch(0, 0, 2), Stretch(0, 4, 11), Stretch(0, 4, 10)]
     score = score_question(question, chunks, finds, 2, gold=gold, spans=spans, count_tokens=words)
 
-    assert score.ndcg == pytest.approx((1 / np.log2(3)) / (1 + 1 / np.log2(3)))
-    assert score.average_precision == pytest.approx(1 / 2 / 3)
-    assert (score.token_recall, score.token_precision, score.token_iou) == pytest.approx((1, 6 / 9, 6 / 9))
-    assert mean_scores([score], 2) == MetricsAtK(
-        k=2,
-        recall_at_k=1,
-        hit_rate_at_k=1,
-        mrr=0.5,
-        precision_at_k=0.5,
-        retrieved_tokens_at_k=8,
-        context_efficiency=6 / 8,
-        ndcg_at_k=score.ndcg,
-        map_at_k=score.average_precision,
-        token_recall=score.token_recall,
-        token_precision=score.token_precision,
-        token_iou=score.token_iou,
+    assert score.metrics == pytest.approx(
+        {
+            "recall_at_k": 1,
+            "hit_rate_at_k": 1,
+            "mrr": 0.5,
+            "precision_at_k": 0.5,
+            "retrieved_tokens_at_k": 8,
+            "context_efficiency": 6 / 8,
+            "ndcg_at_k": (1 / np.log2(3)) / (1 + 1 / np.log2(3)),
+            "map_at_k": 1 / 2 / 3,
+            "token_recall": 1,
+            "token_precision": 6 / 9,
+            "token_iou": 6 / 9,
+        }
     )
+    assert mean_scores([score]) == score.metrics
+
+
+def test_every_metric_is_a_share_but_the_tokens_that_are_counted() -> None:
+    assert [name for name in METRICS if not is_share(name)] == ["retrieved_tokens_at_k"]
+
+
+def test_a_new_metric_is_one_line_and_reaches_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("chunklab_core.score.longest")
+    module.longest = lambda chunks, k: max(one.n_tokens for one in chunks) / k  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("chunklab_core.score.METRICS", {**METRICS, "longest_at_k": f"{module.__name__}:longest"})
+    score = scored([LAMP], [chunk("one two"), chunk(LAMP, 10)], k=2)
+
+    assert score.metrics["longest_at_k"] == 6 / 2
+    assert list(mean_scores([score])) == [*METRICS, "longest_at_k"]
 
 
 def test_overlapping_golds_count_as_their_union() -> None:
     score = scored(["one two three", "two three four"], [chunk("zero one two three four five")])
 
-    assert score.context_efficiency == 4 / 6
+    assert score.metrics["context_efficiency"] == 4 / 6
 
 
 def test_characters_seen_through_two_chunks_count_once() -> None:
@@ -105,21 +123,23 @@ def test_characters_seen_through_two_chunks_count_once() -> None:
     score = scored(["one two three four", "three four five six"], [first, second])
 
     assert (first.body, second.body) == ("one two three four", "three four five six")
-    assert score.context_efficiency == 6 / 8
+    assert score.metrics["context_efficiency"] == 6 / 8
 
 
 def test_one_gold_in_two_chunks_counts_in_the_first_only() -> None:
-    assert scored([LAMP], [chunk(LAMP), chunk(f"{LAMP} b", 500)]).context_efficiency == 6 / 13
+    assert scored([LAMP], [chunk(LAMP), chunk(f"{LAMP} b", 500)]).metrics["context_efficiency"] == 6 / 13
 
 
 def test_of_alternatives_the_first_listed_one_that_was_found_counts() -> None:
     slot = ("not there at all", LAMP, "the hall")
 
-    assert scored([slot], [chunk("the hall x y"), chunk(LAMP, 100)]).context_efficiency == 6 / 10
+    assert scored([slot], [chunk("the hall x y"), chunk(LAMP, 100)]).metrics["context_efficiency"] == 6 / 10
 
 
 def test_gold_in_the_prefix_is_found_and_counted() -> None:
-    assert scored(["Winter hours"], [chunk("Shut at noon.", prefix="Winter hours")]).context_efficiency == 2 / 5
+    assert (
+        scored(["Winter hours"], [chunk("Shut at noon.", prefix="Winter hours")]).metrics["context_efficiency"] == 2 / 5
+    )
 
 
 def test_gold_tokens_never_exceed_the_chunk_they_stand_in() -> None:
@@ -128,7 +148,7 @@ def test_gold_tokens_never_exceed_the_chunk_they_stand_in() -> None:
     finds = find_gold(question, chunks, [normalize_chunk(chunks[0], [])])
     score = score_question(question, chunks, finds, 1, gold=QuestionGold(1, NO_PLACE), spans=[], count_tokens=len)
 
-    assert score.context_efficiency == 1
+    assert score.metrics["context_efficiency"] == 1
 
 
 def test_a_fuzzy_find_is_listed_with_the_words_that_differ_and_an_exact_one_is_not() -> None:
@@ -154,7 +174,7 @@ def test_a_question_without_gold_has_no_recall() -> None:
 
 def test_a_mean_over_no_question_is_refused() -> None:
     with pytest.raises(ValueError, match="no scored question"):
-        mean_scores([], 2)
+        mean_scores([])
 
 
 def test_metrics_agree_with_an_independent_library_on_random_rankings() -> None:

@@ -12,7 +12,8 @@ import yaml
 from numpy.typing import NDArray
 
 from chunklab_core import pipeline
-from chunklab_core.models.embedder import Embedder, ModelCard
+from chunklab_core.models.card import ModelCard
+from chunklab_core.models.embedder import Embedder
 from chunklab_core.records.report import Cell, Report
 from chunklab_core.report.json import report_to_mapping
 
@@ -74,7 +75,7 @@ def check_sums(report: Report) -> None:
         for at in (cell, *cell.by_k):
             assert at.recall_at_k + sum(share for _, share in at.loss) == pytest.approx(1, abs=1e-12)
             assert at.recall_at_k <= at.ceiling.recall + 1e-12
-            assert at.precision_at_k <= at.ceiling.precision + 1e-12
+            assert at.metrics["precision_at_k"] <= at.ceiling.precision + 1e-12
         for entry in cell.per_question:
             assert [part is None for part in entry.lost] == list(entry.score.found)
 
@@ -254,9 +255,9 @@ def test_the_order_is_judged_as_an_independent_library_judges_it(run: Evaluate) 
         theirs = ir.calc_aggregate([ir.nDCG @ k, ir.AP @ k], qrels, given)
         share = len(marks) / len(asked)  # the library leaves out a question without relevant chunks; here it counts 0
 
-        assert at.ndcg_at_k == pytest.approx(theirs[ir.nDCG @ k] * share, abs=1e-9)
-        assert at.map_at_k == pytest.approx(theirs[ir.AP @ k] * share, abs=1e-9)
-        assert 0 < at.map_at_k < at.ndcg_at_k < 1
+        assert at.metrics["ndcg_at_k"] == pytest.approx(theirs[ir.nDCG @ k] * share, abs=1e-9)
+        assert at.metrics["map_at_k"] == pytest.approx(theirs[ir.AP @ k] * share, abs=1e-9)
+        assert 0 < at.metrics["map_at_k"] < at.metrics["ndcg_at_k"] < 1
 
 
 def test_parts_and_recall_add_up_to_1_in_every_cell(run: Evaluate) -> None:

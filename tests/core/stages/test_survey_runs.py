@@ -265,7 +265,7 @@ def test_twenty_facts_in_six_wordings_are_twenty_questions(tmp_path: Path) -> No
     assert [len(group) for group in many.survey.question_groups] == [6] * 20
     assert many.verdict.status == single.verdict.status
     assert many.verdict.leader == single.verdict.leader
-    alone = select_winner([[row.score.recall for row in cell.per_question] for cell in many.cells])
+    alone = select_winner([[row.score.metrics["recall_at_k"] for row in cell.per_question] for cell in many.cells])
     assert (alone.status, single.verdict.status) == ("winner", "leans")  # what copies do where they are not found
     (warning,) = (one for one in many.warnings if one.code == "near_duplicate_questions")
     assert warning.message.startswith("120 of 120 questions are near-duplicates, in 20 groups ")

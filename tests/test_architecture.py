@@ -1,76 +1,91 @@
 """The tree is the pipeline: who may import whom."""
 
 import ast
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("chunklab_core", "tasks", "flows")
 ROOMS = {"parse", "chunk", "embed", "index", "retrieve", "score", "select", "report"}
-ABOVE = {"pipeline.py", "pipeline", "stages", "plan"}
+ABOVE = {"pipeline", "graph", "stages", "plan"}
 HEAVY = {"torch", "sentence_transformers", "transformers", "pypdf", "docx", "scipy", "markdown_it", "joblib"}
-MODULES = sorted(path for folder in ("chunklab_core", "tasks", "flows") for path in (ROOT / folder).rglob("*.py"))
 
 
-def imported(path: Path, *, only_at_import: bool = False) -> set[str]:
-    """Names of all modules that a file imports; with `only_at_import`, those imported before anything is called."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = _run_at_import(tree) if only_at_import else ast.walk(tree)
+def module_of(path: Path) -> str:
+    """The dotted name of a file of the project."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_of(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
+CORE = [module for module in FILES if module.startswith("chunklab_core.")]
+
+
+def place_of(module: str) -> str:
+    """The room, package or module below `chunklab_core` to which a module belongs; "" for other modules."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] == "chunklab_core" else ""
+
+
+@cache
+def imported(module: str, *, only_at_import: bool = False) -> frozenset[str]:
+    """All modules that a module imports; with `only_at_import`, those that it imports before anything is called."""
+    tree = ast.parse(FILES[module].read_text(encoding="utf-8"))
+    statements = run_at_import(tree) if only_at_import else list(ast.walk(tree))
     names: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} has a relative import"
-            names.add(node.module or "")
-    return names
+    for statement in statements:
+        if isinstance(statement, ast.Import):
+            names |= {alias.name for alias in statement.names}
+        elif isinstance(statement, ast.ImportFrom):
+            assert statement.level == 0, f"{module} has a relative import"
+            below = {f"{statement.module}.{alias.name}" for alias in statement.names}
+            names |= (below & FILES.keys()) | ({statement.module or ""} if not below <= FILES.keys() else set())
+    return frozenset(names)
 
 
-def _run_at_import(tree: ast.Module) -> list[ast.stmt]:
+def run_at_import(tree: ast.Module) -> list[ast.stmt]:
     typing_only = [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
     return [node for node in tree.body if node not in typing_only]
 
 
-def room_of(module: str) -> str | None:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[0] == "chunklab_core" and parts[1] in ROOMS else None
+@pytest.mark.parametrize("module", FILES)
+def test_packages_import_downwards_only(module: str) -> None:
+    allowed = PACKAGES[: PACKAGES.index(module.partition(".")[0]) + 1]
+    imports = {name.partition(".")[0] for name in imported(module)}
+
+    assert imports & set(PACKAGES) <= set(allowed)
 
 
-def package_of(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0]
+@pytest.mark.parametrize("module", CORE)
+def test_the_core_knows_no_prefect(module: str) -> None:
+    assert not any(name.partition(".")[0] == "prefect" for name in imported(module))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_layers_import_downwards_only(path: Path) -> None:
-    allowed = {
-        "chunklab_core": {"chunklab_core"},
-        "tasks": {"chunklab_core", "tasks"},
-        "flows": {"chunklab_core", "tasks", "flows"},
-    }[package_of(path)]
-    ours = {name.split(".")[0] for name in imported(path)} & {"chunklab_core", "tasks", "flows"}
-    assert ours <= allowed
+@pytest.mark.parametrize("module", [module for module in CORE if place_of(module) not in ABOVE])
+def test_rooms_import_no_other_room_and_what_is_below_them_imports_no_room(module: str) -> None:
+    places = {place_of(name) for name in imported(module)} - {place_of(module)}
+
+    assert not places & (ROOMS | ABOVE)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_the_core_knows_no_prefect_and_rooms_know_no_other_room(path: Path) -> None:
-    if package_of(path) != "chunklab_core":
-        return
-    names = imported(path)
-    assert not any(name.split(".")[0] == "prefect" for name in names)
-    parts = path.relative_to(ROOT).parts
-    own = parts[1] if parts[1] in ROOMS else None
-    above = parts[1] in ABOVE
-    rooms = {room_of(name) for name in names} - {None, own}
-    assert above or not rooms
-    assert above or not any(f"{name}.".startswith(tuple(f"chunklab_core.{one}." for one in ABOVE)) for name in names)
+@pytest.mark.parametrize("module", FILES)
+def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:
+    names = {name.partition(".")[0] for name in imported(module, only_at_import=True)}
 
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_nothing_heavy_is_imported_before_it_is_needed(path: Path) -> None:
-    names = {name.split(".")[0] for name in imported(path, only_at_import=True)}
     assert not names & HEAVY
 
 
-def test_flows_are_read_by_prefect_with_their_annotations() -> None:
-    source = (ROOT / "flows" / "evaluate.py").read_text(encoding="utf-8")
-    assert "\nfrom __future__ import annotations" not in source
+def test_there_is_no_import_circle() -> None:
+    graph = {module: imported(module) & FILES.keys() - {module} for module in FILES}
+
+    assert set(TopologicalSorter(graph).static_order()) == FILES.keys()  # a circle raises CycleError and names it
+
+
+def test_prefect_can_read_the_annotations_of_the_flow() -> None:
+    with_flow = [source for source in map(Path.read_text, FILES.values()) if "\n@flow" in source]
+
+    assert with_flow
+    assert not any("\nfrom __future__ import annotations" in source for source in with_flow)

@@ -44,9 +44,7 @@ def test_no_text_is_embedded_twice_and_the_report_has_no_path_of_this_machine(fi
     assert str(world.folder) not in text_of(run.report)
 
 
-def test_a_second_run_makes_only_the_report_and_counts_the_rest(
-    first: tuple[World, Run], world: World
-) -> None:
+def test_a_second_run_makes_only_the_report_and_counts_the_rest(first: tuple[World, Run], world: World) -> None:
     again = world.run()
 
     assert again.states == {**dict.fromkeys(ALL, "Cached"), "report": "Completed"}
@@ -89,9 +87,7 @@ def test_one_more_question_embeds_that_question_and_no_chunk(world: World) -> No
     assert again.seen == [query]
 
 
-def test_one_word_in_one_document_embeds_only_its_new_texts(
-    first: tuple[World, Run], world: World
-) -> None:
+def test_one_word_in_one_document_embeds_only_its_new_texts(first: tuple[World, Run], world: World) -> None:
     """Name, size and time of the file stay the same: only its content shows the change."""
     path = world.docs / "garden.txt"
     before = path.stat()

@@ -331,15 +331,10 @@ ONE_VALUE = {
 }
 
 TOLD_BY_PREFECT = [
-    *("nothing", "embedding.model", "embedding.query_prompt", "embedding.passage_prompt", "retrieval.mode"),
-    *("retrieval.top_k", "retrieval.candidates", "retrieval.rrf_k", "retrieval.bm25.b", "eval.fuzzy_threshold"),
-    *("eval.balanced_lambda", "eval.min_floor_tokens", "the order of strategies", "a label", "a strategy more"),
-    *("a user's chunker edited", "a document edited", "a document added", "a document removed", "a document renamed"),
-    *("a question added", "a question edited", "gold edited", "tags edited", "weights replaced in place"),
-    *("the tokenizer replaced in place", "a function that chunking calls", "a comment in the code", "another numpy"),
-    "--json",
+    *("nothing", "retrieval.top_k", "a strategy more", "a user's chunker edited", "a document edited"),
+    *("a question edited", "weights replaced in place", "a function that chunking calls", "--json"),
 ]
-
+"""One row of each kind: the keys decide, and Prefect obeys them."""
 
 # ---------------------------------------------------------------- the tests
 

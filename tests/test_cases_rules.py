@@ -46,7 +46,7 @@ def limit_of(strategy: dict[str, dict[str, Any]]) -> int:
 
 
 def assert_lawful(document: Document, chunks: list[Chunk]) -> None:
-    """Bodies are slices, spans move on, none lies in another, and together they hold all that is not white space."""
+    """Bodies are slices, spans move on, no span is inside another, and together they cover all but white space."""
     assert all(chunk.body == document.text[chunk.span.start : chunk.span.end] for chunk in chunks)
     assert all(a.span.start < b.span.start and a.span.end < b.span.end for a, b in pairwise(chunks))
     covered = bytearray(len(document.text))
@@ -86,7 +86,7 @@ def test_c02b_a_step_of_one_token_ends() -> None:
     assert len(cut(document, {"fixed": given("C02")["b"]["config"]})) == expect["fixed_chunk_count"]
 
 
-def test_c02c_a_path_longer_than_the_maximum_is_shortened_and_said() -> None:
+def test_c02c_a_path_longer_than_the_maximum_is_shortened_and_counted() -> None:
     names = "harbour {0} crane {0} safety {0} inspection {0} schedule {0} for {0} the {0} night {0} shift {0}"
     headings = [f"{'#' * level} {names.format(level)}" for level in range(1, 7)]
     points = [f"Point {number} says check bolt {number} twice." for number in range(1, 41)]

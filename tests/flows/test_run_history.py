@@ -1,4 +1,4 @@
-"""Every task run of the command line is on record afterwards, with a server and without one."""
+"""Prefect has a record of every task run of the command line, with and without a server."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def test_without_a_server_every_task_run_is_kept_and_json_is_all_that_is_printed
         assert history.execute("SELECT DISTINCT state_type FROM flow_run").fetchall() == [("COMPLETED",)]
 
 
-def test_with_a_server_every_task_run_is_there_and_a_second_run_loads_no_model(
+def test_with_a_server_every_task_run_is_kept_and_a_second_run_loads_no_model(
     prefect_backend: str, world: World
 ) -> None:
     run = python("-c", RUN_AND_TELL, "--quiet", *world.arguments(), PREFECT_API_URL=prefect_backend)

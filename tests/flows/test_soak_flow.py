@@ -1,4 +1,4 @@
-"""The series of tests/soak once more, through the command line and Prefect: fewer of each, for a run costs seconds."""
+"""The series of tests/soak through the command line and Prefect: fewer of each, because a run costs seconds."""
 
 import os
 import random

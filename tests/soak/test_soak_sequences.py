@@ -1,4 +1,4 @@
-"""Whatever changed, and in whatever order: a run on a full cache finds what a run from scratch finds."""
+"""After any changes in any order, a run on a full cache finds the same as a run from scratch."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ from benchmarks.statistics_page import page
 from benchmarks.worlds import Scores, equal, mixture, one_better, reworded, twins, two_apart
 from chunklab_core.cache.files import write_atomically
 from chunklab_core.select import probability_best, select_winner
-from chunklab_core.select.lattice import on_lattice
 from chunklab_core.select.rule_out import ruled_out, tails_against_leader
+from chunklab_core.select.whole_units import in_whole_units
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
@@ -133,7 +133,7 @@ def judge(world: World, seed: int, run: int) -> Judged:
 def _plain_rules_out(truth: Truth, shares: np.ndarray) -> bool:
     """Whether the best cell falls at a tail of 2.5 %, however many cells there are."""
     order = np.argsort(-truth.scores.mean(axis=1), kind="stable")
-    tails = tails_against_leader(on_lattice(truth.scores[order]), seed=0)
+    tails = tails_against_leader(in_whole_units(truth.scores[order]), seed=0)
     return bool(set(truth.best) & set(order[ruled_out(shares[order], tails, PLAIN_TAIL)].tolist()))
 
 

@@ -22,7 +22,7 @@ from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import about_to_begin
 from chunklab_core.cache.store import Store, default_cache_dir
 from chunklab_core.errors import ChunklabError, ConfigError
-from chunklab_core.pipeline import STAGES
+from chunklab_core.stages import all_stages
 from flows import status
 from flows.cache import add_options as add_cache_options
 from flows.cache import run as run_cache
@@ -140,7 +140,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="STAGE",
         action="append",
         default=[],
-        choices=sorted(STAGES),
+        choices=sorted(all_stages()),
         help="run a stage again, whatever the cache holds",
     )
     add("--plan", action="store_true", help="print what would run, why and for how long, and run nothing")
@@ -217,7 +217,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 def _planned(options: argparse.Namespace, store: Store, prepared: Ref) -> str:
     """What would run, as text or JSON; nothing is run."""
-    from chunklab_core.pipeline import nodes
+    from chunklab_core.graph import nodes
     from chunklab_core.plan.plan import make_plan, plan_to_mapping
     from chunklab_core.plan.text import plan_text
 

@@ -19,17 +19,17 @@ from prefect import Task, flow
 from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from chunklab_core import pipeline
 from chunklab_core.cache.fallback import run_patiently
 from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.protocol import MissingError, Ref
 from chunklab_core.cache.store import Store, default_cache_dir
 from chunklab_core.errors import CacheRefusedError
+from chunklab_core.graph import nodes
 from chunklab_core.inputs.settings import load_config
-from chunklab_core.pipeline import Node
 from chunklab_core.plan.plan import recorded
 from chunklab_core.records.report import Report
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node
 from flows.settings import EvaluationSettings
 from tasks.caching import drop_if_damaged, records_of
 from tasks.ceiling import ceiling
@@ -80,7 +80,7 @@ def _attempt(
 ) -> Report:
     """All nodes as tasks, then the report; `made` gathers what had to be made and why, over all attempts."""
     inputs = settings.prepared if settings.prepared and not again else _prepare(settings, store)
-    work = pipeline.nodes(store, inputs)
+    work = nodes(store, inputs)
     with recorded(store, inputs, work, () if again else settings.refresh) as todo:
         made.update({ref: why for ref, why in todo.items() if ref not in made})
         tasks: Any = _submit(store, work, todo)

@@ -6,10 +6,10 @@ from typing import Any
 
 from prefect.context import TaskRunContext
 
-from chunklab_core import pipeline
 from chunklab_core.cache.files import make_folder, remove
 from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.store import Store
+from chunklab_core.graph import ref_of
 
 
 def cached_by_content(stage: str) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def cached_by_content(stage: str) -> dict[str, Any]:
 
     def key(_: TaskRunContext, arguments: dict[str, Any]) -> str:
         keyed = {name: value for name, value in arguments.items() if name not in ("label", "store")}
-        return _name(pipeline.ref_of(stage, **keyed))
+        return _name(ref_of(stage, **keyed))
 
     return {
         "cache_key_fn": key,

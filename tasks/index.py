@@ -9,6 +9,6 @@ from tasks.caching import cached_by_content
 
 
 @task(task_run_name="index {label}", **cached_by_content("index"))
-def index(source: Ref, label: str, store: str) -> Ref:
+def index(source: Ref, kind: str, label: str, store: str) -> Ref:
     """One strategy's index for one kind of search. See `chunklab_core.pipeline.index_all`."""
-    return pipeline.run_stage("index", Store(store), source=source, label=label)
+    return pipeline.run_stage("index", Store(store), source=source, kind=kind, label=label)

@@ -9,6 +9,8 @@ from tasks.caching import cached_by_content
 
 
 @task(task_run_name="parse {label}", **cached_by_content("parse"))
-def parse(corpus: Ref, pdf: str, folder: str, label: str, store: str) -> Ref:
+def parse(corpus: Ref, suffixes: list[str], pdf: str | None, folder: str, label: str, store: str) -> Ref:
     """Every document of a folder, parsed. See `chunklab_core.pipeline.parse_all`."""
-    return pipeline.run_stage("parse", Store(store), corpus=corpus, pdf=pdf, folder=folder, label=label)
+    return pipeline.run_stage(
+        "parse", Store(store), corpus=corpus, suffixes=suffixes, pdf=pdf, folder=folder, label=label
+    )

@@ -13,8 +13,8 @@ from prefect.logging.loggers import task_run_logger
 
 from chunklab_core.cache.runs import new_items, noted
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import Node
 from chunklab_core.plan.plan import UNITS
+from chunklab_core.stages.stage import Node
 
 
 def logged_reasons(one: Node, reasons: list[str], root: Path) -> dict[str, Any]:

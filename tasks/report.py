@@ -6,9 +6,9 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from chunklab_core import pipeline
 from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.store import Store
+from chunklab_core.graph import nodes
 from chunklab_core.records.report import Report
 from chunklab_core.report import write_report
 from chunklab_core.stages.report import make_report
@@ -25,6 +25,6 @@ def report(
 ) -> Report:
     """What the stages found, as a record and as report.json in the folder `out`."""
     kept = Store(store)
-    found = make_report(kept, inputs, pipeline.nodes(kept, inputs), todo, started=started)
+    found = make_report(kept, inputs, nodes(kept, inputs), todo, started=started)
     write_report(found, Path(out))
     return found

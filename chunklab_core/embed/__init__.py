@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.cache.store import Store
+from chunklab_core.cache.protocol import ResultStore
 from chunklab_core.embed.claims import Claims, claims_of
 from chunklab_core.models.embedder import Embedder
 
@@ -37,7 +37,7 @@ def shelf_of(model_digest: str) -> str:
     return f"embed/{model_digest}-{_LAYOUT}"
 
 
-def embed_texts(texts: Sequence[str], embedder: Embedder, store: Store, progress: Report | None = None) -> int:
+def embed_texts(texts: Sequence[str], embedder: Embedder, store: ResultStore, progress: Report | None = None) -> int:
     """Makes sure that every text has its vector in the store.
 
     Returns:
@@ -51,7 +51,7 @@ def embed_texts(texts: Sequence[str], embedder: Embedder, store: Store, progress
             return 0
         lengths = dict(zip(missing, embedder.count_pieces([by_key[key] for key in missing]), strict=True))
         missing.sort(key=lambda key: (lengths[key], key))  # texts of one length make the fullest batches
-        with claims_of(store.root / "items" / f"{shelf}.claims") as claims:
+        with claims_of(store.claims_file(shelf)) as claims:
             _embed_unclaimed(missing, by_key, lengths, embedder, store, claims, progress)
     return len(missing)
 
@@ -61,7 +61,7 @@ def _embed_unclaimed(
     texts: dict[bytes, str],
     lengths: dict[bytes, int],
     embedder: Embedder,
-    store: Store,
+    store: ResultStore,
     claims: Claims,
     progress: Report | None,
 ) -> None:
@@ -86,7 +86,7 @@ def _embed_unclaimed(
         progress(len(missing), len(missing))
 
 
-def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.float32]:
+def load_vectors(keys: Sequence[bytes], model_digest: str, store: ResultStore) -> NDArray[np.float32]:
     """The stored vectors of texts, by key: shape (keys, dim), float32, as the model gave them.
 
     Raises:
@@ -96,13 +96,13 @@ def load_vectors(keys: Sequence[bytes], model_digest: str, store: Store) -> NDAr
     return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
 
-def load_pieces(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.int32]:
+def load_pieces(keys: Sequence[bytes], model_digest: str, store: ResultStore) -> NDArray[np.int32]:
     """How many pieces of the model's own tokenizer each text has: shape (keys,), int32; 0 where unknown."""
     counts = [_unpack(found[key])[0] for part, found in _stored(keys, model_digest, store) for key in part]
     return np.array(counts, dtype=np.int32)
 
 
-def load_window_ends(keys: Sequence[bytes], model_digest: str, store: Store) -> NDArray[np.int32]:
+def load_window_ends(keys: Sequence[bytes], model_digest: str, store: ResultStore) -> NDArray[np.int32]:
     """The place up to which the model reads each text: shape (keys,), int32, in characters of the text as it was sent.
 
     A prompt before the text is part of it. The text's length where the model reads all, or where that is unknown.
@@ -112,7 +112,7 @@ def load_window_ends(keys: Sequence[bytes], model_digest: str, store: Store) -> 
 
 
 def _stored(
-    keys: Sequence[bytes], model_digest: str, store: Store
+    keys: Sequence[bytes], model_digest: str, store: ResultStore
 ) -> Iterator[tuple[Sequence[bytes], dict[bytes, bytes]]]:
     """The stored values of keys, part by part, so that no more than a part is held twice."""
     for at in range(0, len(keys), _READ_TOGETHER):
@@ -121,7 +121,7 @@ def _stored(
 
 
 def _embed_batch(
-    batch: Sequence[bytes], texts: dict[bytes, str], lengths: dict[bytes, int], embedder: Embedder, store: Store
+    batch: Sequence[bytes], texts: dict[bytes, str], lengths: dict[bytes, int], embedder: Embedder, store: ResultStore
 ) -> None:
     """Embeds and keeps one batch, less what another process has kept since the run began."""
     shelf = shelf_of(embedder.card.digest)

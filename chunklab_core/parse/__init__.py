@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chunklab_core.errors import ConfigError, UnreadableDocument, did_you_mean
 from chunklab_core.parse.reading import read_document
-from chunklab_core.records.documents import Document
+from chunklab_core.records.documents import Document, Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,6 @@ BUILTINS = {
 }
 
 
-def is_supported(suffix: str) -> bool:
-    """Whether a built-in reader takes files of this suffix (with its dot, in any case)."""
-    return suffix.lower() in BUILTINS
-
-
 def reader_of(suffix: str, pdf: str = "pypdf") -> Reader:
     """The reader for files of a suffix (with its dot, in any case); `pdf` is the value of the setting parse.pdf.
 
@@ -49,8 +44,8 @@ def reader_of(suffix: str, pdf: str = "pypdf") -> Reader:
     """
     if pdf not in PDF_READERS:
         raise ConfigError(f"parse.pdf is {pdf!r}{did_you_mean(pdf, PDF_READERS)} Known: {', '.join(PDF_READERS)}.")
-    if not is_supported(suffix):
-        raise UnreadableDocument(f"has no reader for {suffix or 'a name without suffix'}; known: {', '.join(BUILTINS)}")
+    if suffix.lower() not in BUILTINS:
+        raise UnreadableDocument(Note("no_reader" if suffix else "no_suffix", {"suffix": suffix, "known": [*BUILTINS]}))
     return PDF_READERS[pdf] if suffix.lower() == ".pdf" else BUILTINS[suffix.lower()]
 
 
@@ -69,7 +64,7 @@ def parse_document(path: str | Path, root: str | Path | None = None, *, pdf: str
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UnreadableDocument(f"cannot be opened: {error.strerror or error}") from error
+        raise UnreadableDocument(Note("cannot_open", {"cause": error.strerror or str(error)})) from error
     return read_document(reader.location, unicodedata.normalize("NFC", doc_id), data)
 
 

@@ -18,12 +18,15 @@ from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import begin, records
 from chunklab_core.cache.store import Store
 from chunklab_core.embed import shelf_of, text_keys
+from chunklab_core.graph import nodes_missing, nodes_to_run, work_once
 from chunklab_core.parse.folder import SourceFile
-from chunklab_core.parse.stored import document_entries
-from chunklab_core.pipeline import Node, chunk_keys, nodes_missing, nodes_to_run, parse_keys, work_once
 from chunklab_core.plan.estimates import History
 from chunklab_core.plan.reasons import Comparison, compare, explain, reasons_of
+from chunklab_core.stages.chunk import chunk_keys
 from chunklab_core.stages.chunk_table import ChunkTable
+from chunklab_core.stages.documents import document_entries
+from chunklab_core.stages.parse import parse_keys
+from chunklab_core.stages.stage import Node
 
 UNITS = {"parse": "documents", "chunk": "documents", "embed": "texts"}
 """What the items of a stage are, in the user's words."""

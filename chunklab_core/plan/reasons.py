@@ -19,7 +19,8 @@ from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import RunRecord, records
 from chunklab_core.cache.store import Store
 from chunklab_core.models.sentence_transformer import LIBRARIES
-from chunklab_core.pipeline import STAGES, Node, key_parts
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.stage import Node
 
 NEVER = "never run on this cache"
 NEW = "new in this run"
@@ -37,16 +38,15 @@ Explained = Mapping[str, Any]
 
 def explain(run: Mapping[str, Any], work: Sequence[Node]) -> dict[str, Any]:
     """What shapes the results of a run, in plain JSON types; `run` is what the door kept."""
-    stages, nodes = {}, []
+    nodes = []
     for one in work:
-        parts = key_parts(one.stage, one.arguments)
-        stages[one.stage] = {"code": parts["code"], "libraries": versions_of(parts["libraries"])}
-        beside = {name: one.arguments[name] for name in STAGES[one.stage].unkeyed}
-        of_node = {"parameters": parts["parameters"], "inputs": parts["inputs"], "beside": beside}
+        parts = all_stages()[one.stage].key_parts(one.arguments)
+        beside = {name: one.arguments[name] for name in all_stages()[one.stage].unkeyed}
+        of_node = {**parts, "libraries": versions_of(parts["libraries"]), "beside": beside}
         nodes.append({"stage": one.stage, "label": one.label, "ref": one.ref, **of_node})
     named = {name: run[name] for name in ("folder", "asked_in", "corpus", "questions")}
     backend = {name: version_of(name) for name in LIBRARIES}
-    explained: dict[str, Any] = unpack_json(pack_json({**named, "stages": stages, "backend": backend, "nodes": nodes}))
+    explained: dict[str, Any] = unpack_json(pack_json({**named, "backend": backend, "nodes": nodes}))
     return explained
 
 
@@ -110,7 +110,7 @@ def _why(comparison: Comparison, node: Explained) -> list[str]:
         return [_unfinished(comparison.earlier) or LOST]
     parameters = [*_parameters(comparison, node, old)]
     inputs, follows = _inputs(comparison, node, old)
-    said = dict.fromkeys([*parameters, *inputs, *_stage(comparison, node["stage"]), *follows])
+    said = dict.fromkeys([*parameters, *inputs, *_code(node, old), *follows])
     return list(said) or [LOST]
 
 
@@ -215,11 +215,10 @@ def _model(comparison: Comparison, node: Explained, old: Explained) -> Iterator[
         yield f"embedding model {now} replaced"
 
 
-def _stage(comparison: Comparison, stage: str) -> Iterator[str]:
-    now, before = comparison.now["stages"][stage], comparison.before["stages"][stage]
-    if now["code"] != before["code"]:
-        yield f"code of {stage} changed"
-    yield from _versions(now["libraries"], before["libraries"])
+def _code(node: Explained, old: Explained) -> Iterator[str]:
+    if node["code"] != old["code"]:
+        yield f"code of {node['stage']} changed"
+    yield from _versions(node["libraries"], old["libraries"])
 
 
 def _versions(now: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
@@ -244,7 +243,7 @@ def _inputs(comparison: Comparison, node: Explained, old: Explained) -> tuple[li
         more: list[str] = []
         for named, ref in new.items():
             earlier = left.pop(_name_before(comparison, named), None)
-            if stage_of(ref) not in STAGES:
+            if stage_of(ref) not in all_stages():
                 own += _door(comparison, stage_of(ref))
             else:
                 (made_anew if earlier else more).append(named)

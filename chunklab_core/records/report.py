@@ -122,7 +122,10 @@ CellShares = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class CellVerdict:
-    """The verdict in the names of the cells. Attributes as in `Verdict`; shares in the order of the report."""
+    """The verdict in the names of the cells. Attributes as in `Verdict`; shares in the order of the report.
+
+    `reasons` holds sentences, `reason_codes` the code of each.
+    """
 
     status: Status
     leader: str
@@ -131,6 +134,7 @@ class CellVerdict:
     ruled_out: tuple[str, ...]
     questions_needed: int | None
     reasons: tuple[str, ...]
+    reason_codes: tuple[str, ...] = ()
     at_bar: bool = False
     p_best_shrunk: CellShares = ()
     p_best_by_document: CellShares | None = None

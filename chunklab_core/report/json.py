@@ -236,7 +236,7 @@ def _verdict(verdict: CellVerdict) -> dict[str, Any]:
 
 
 def _no_number(verdict: CellVerdict) -> str:
-    if verdict.status == "leans" and not any(reason.startswith("No realistic number") for reason in verdict.reasons):
+    if verdict.status == "leans" and "no_realistic_number" not in verdict.reason_codes:
         return "not more questions are wanting; the reasons say what is"
     return {
         "winner": "the verdict needs no more questions",

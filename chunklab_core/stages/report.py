@@ -14,13 +14,12 @@ from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.runs import new_items, noted
 from chunklab_core.cache.store import Store
 from chunklab_core.chunk.health import NO_MODEL
-from chunklab_core.inputs.questions import question_from_mapping
+from chunklab_core.errors import note_text
+from chunklab_core.graph import work_once
 from chunklab_core.models.sentence_transformer import LIBRARIES
-from chunklab_core.parse.stored import document_entries
-from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
 from chunklab_core.plugins import is_plugin
 from chunklab_core.records.chunks import Health
-from chunklab_core.records.documents import Span
+from chunklab_core.records.documents import Note, Span
 from chunklab_core.records.report import (
     Cell,
     CellAtK,
@@ -41,13 +40,17 @@ from chunklab_core.records.report import (
 )
 from chunklab_core.records.scores import Ceiling, FuzzyFind, QuestionScore
 from chunklab_core.records.survey import Survey
+from chunklab_core.records.verdict import Reason
+from chunklab_core.report.reasons import sentence
 from chunklab_core.score import mean_scores
-from chunklab_core.score.places import Slot, slot_places, slots_without
-from chunklab_core.score.stored import unpack_places
-from chunklab_core.score.wordings import wordings_of
+from chunklab_core.score.places import Slot
 from chunklab_core.select.reasons import FEW_QUESTIONS
 from chunklab_core.select.stored import survey_from_mapping
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.cells import cell_name
 from chunklab_core.stages.chunk_table import ChunkTable
+from chunklab_core.stages.documents import document_entries
+from chunklab_core.stages.stage import Node
 from chunklab_core.stages.survey_names import in_report, warnings_of_survey
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
@@ -72,10 +75,17 @@ def make_report(
     cells = found.cells()
     health = tuple(found.health(one) for one in work if one.stage == "health")
     documents = tuple(
-        DocumentEntry(each["id"], each["digest"], each["characters"], each["tokens"], tuple(each["warnings"]))
+        DocumentEntry(
+            each["id"],
+            each["digest"],
+            each["characters"],
+            each["tokens"],
+            tuple(note_text(Note(**note)) for note in each["warnings"]),
+        )
         for each in found.documents
     )
-    skipped = tuple(SkippedFile(**each) for each in [*run["skipped"], *found.unreadable])
+    unread = [*run["skipped"], *found.unreadable]
+    skipped = tuple(SkippedFile(each["path"], note_text(Note(**each["note"]))) for each in unread)
     n_scored = len(cells[0].per_question)
     verdict = found.verdict(cells)
     survey = found.survey(cells)
@@ -110,7 +120,7 @@ class _Results:
         self._select = next(self._read(one.ref) for one in work if one.stage == "select")
         self._parsed = self._refs["parse", "documents"]
         self.documents = document_entries(store, self._parsed)
-        self.unreadable: list[dict[str, str]] = self._read(self._parsed)["skipped"]
+        self.unreadable: list[dict[str, Any]] = self._read(self._parsed)["skipped"]
 
     def cells(self) -> tuple[Cell, ...]:
         """All cells: by the ranking metric, best first, those that are ruled out after those in play.
@@ -145,7 +155,8 @@ class _Results:
             in_play=tuple(names[index] for index in said["in_play"]),
             ruled_out=tuple(names[index] for index in said["ruled_out"]),
             questions_needed=said["questions_needed"],
-            reasons=tuple(reason.format(*names) for reason in said["reasons"]),
+            reasons=tuple(sentence(Reason(**reason), names) for reason in said["reasons"]),
+            reason_codes=tuple(reason["code"] for reason in said["reasons"]),
             at_bar=said["at_bar"],
             p_best_shrunk=named(said["p_best_shrunk"]),
             p_best_by_document=named(said["p_best_by_document"]) if said["p_best_by_document"] else None,
@@ -189,12 +200,8 @@ class _Results:
         return Health(**{**stored, "strategy": one.label, "pct_oversized": shares})
 
     def nowhere(self) -> set[Slot]:
-        """The slots whose gold stands in no document."""
-        asked = [question_from_mapping(stored) for stored in self._read(self._run["gold"])]
-        threshold = self._run["settings"]["eval"]["fuzzy_threshold"]
-        located = unpack_places(self._store.read(self._refs["locate", "gold"]))
-        named = ((index, self.documents[index]["id"], each) for index, each in located)
-        return set(slots_without(slot_places(named, wordings_of(asked, threshold)), asked))
+        """The slots whose gold is in no document."""
+        return {(question, slot) for question, slot in self._select["nowhere"]}
 
     def _pairs(self) -> Iterator[tuple[Mapping[str, Any], str]]:
         return ((strategy, retriever) for strategy in self._run["strategies"] for retriever in self._run["retrievers"])
@@ -263,7 +270,7 @@ def _provenance(
             started=started.isoformat(timespec="seconds"),
             wall_seconds=round((ended - started).total_seconds(), 3),
             stages=tuple(
-                StageReuse(stage, whole[stage] - made[stage], made[stage]) for stage in STAGES if whole[stage]
+                StageReuse(stage, whole[stage] - made[stage], made[stage]) for stage in all_stages() if whole[stage]
             ),
             made=tuple(_made(store, work, todo)),
         ),
@@ -311,7 +318,7 @@ def _warnings(
             "unscored_questions", "warning", f"Without gold, and so not scored: {_some(unscored, 'question')}."
         )
     if skipped:
-        named = [f"{file.path} ({file.reason})" for file in skipped]
+        named = [f"{file.path} {file.reason}" for file in skipped]
         yield Warning("skipped_files", "warning", f"Not read: {_some(named, 'file')}.")
     for document in documents:
         for message in document.warnings:

@@ -22,6 +22,7 @@ from chunklab_core.records.survey import (
     Stability,
     Survey,
 )
+from chunklab_core.report.parts import caution_about_parts
 
 T = TypeVar("T")
 
@@ -127,8 +128,8 @@ def warnings_of_survey(survey: Survey, question_ids: Sequence[str]) -> Iterator[
         )
     parts = {"by_tag": survey.by_tag, "by_document": survey.by_document, "by_gold_length": survey.by_gold_length}
     for where, breakdown in parts.items():
-        if breakdown.warning:
-            yield Warning("small_parts", "info", f"Recall {where.replace('_', ' ')}: {breakdown.warning}", where)
+        if caution := caution_about_parts(breakdown):
+            yield Warning("small_parts", "info", f"Recall {where.replace('_', ' ')}: {caution}", where)
 
 
 def _some(names: Sequence[str], most: int) -> str:

@@ -9,7 +9,8 @@ from pages import ROOT, block, read, tables
 from worlds import World
 
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import evaluate, nodes
+from chunklab_core.graph import nodes
+from chunklab_core.pipeline import evaluate
 from chunklab_core.stages.prepare import prepare
 from flows import cli
 from tests.flows.test_change_table import ALL, SELECT, TABLE

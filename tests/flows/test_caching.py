@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from worlds import DOCUMENTS, LOCATE, QUESTIONS, SELECT, Run, World, branch, cells, of_strategies
 
-from chunklab_core import pipeline
+from chunklab_core.stages import all_stages
 
 pytestmark = pytest.mark.prefect
 
@@ -51,7 +51,7 @@ def test_a_second_run_makes_only_the_report_and_counts_the_rest(first: tuple[Wor
     assert again.seen == []
     assert text_of(again.figures) == text_of(first[1].figures)
     stages = again.report["provenance"]["run"]["stages"]
-    assert {stage: counts["run"] for stage, counts in stages.items()} == dict.fromkeys(pipeline.STAGES, 0)
+    assert {stage: counts["run"] for stage, counts in stages.items()} == dict.fromkeys(all_stages(), 0)
     assert sum(counts["reused"] for counts in stages.values()) == len(ALL)
 
 
@@ -141,7 +141,7 @@ def damage(files: Iterable[Path], *ways: Callable[[Path], None]) -> int:
 
 
 def test_damaged_results_are_made_again_with_the_same_figures(first: tuple[World, Run], world: World) -> None:
-    results = (path for stage in pipeline.STAGES for path in (world.cache / "results" / stage).rglob("*"))
+    results = (path for stage in all_stages() for path in (world.cache / "results" / stage).rglob("*"))
     n_damaged = damage((path for path in results if path.is_file()), delete, halve, overwrite_start, empty)
 
     again = world.run()

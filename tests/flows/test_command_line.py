@@ -20,7 +20,7 @@ import pytest
 from rich.progress import Progress
 from worlds import QUESTIONS, Run, World
 
-from chunklab_core.pipeline import STAGES
+from chunklab_core.stages import all_stages
 from flows import cli
 from flows.progress import _Bars, progress_shown
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_used_is_refused_in_one_line_at_once(refusals: dict[str, 
     assert said.loaded == []
     assert not (world.folder / "out").exists()
     kept = {path.name for path in (world.cache / "results").glob("*")}
-    assert not kept & {*STAGES, "inputs"}
+    assert not kept & {*all_stages(), "inputs"}
 
 
 def test_the_module_refuses_without_loading_prefect() -> None:

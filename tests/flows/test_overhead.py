@@ -10,7 +10,7 @@ from worlds import World
 
 from benchmarks.overhead import Side, Took, adds, row, tasks_of
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import nodes
+from chunklab_core.graph import nodes
 from chunklab_core.stages.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chunklab_core import pipeline
+from chunklab_core import graph, pipeline
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.cache import runs
 from chunklab_core.cache.protocol import Ref
@@ -29,7 +29,9 @@ from chunklab_core.plan.plan import Amount, Plan, Step, make_plan, plan_to_mappi
 from chunklab_core.plan.reasons import LOST, NEVER, NEW, REFRESHED, document_changes, question_changes
 from chunklab_core.plan.text import duration, plan_text
 from chunklab_core.records.report import Report
+from chunklab_core.stages import all_stages
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node, Stage
 
 LETTERS = """
 import numpy as np
@@ -99,9 +101,9 @@ class World:
     def run(self) -> Report:
         return pipeline.evaluate(self.docs, self.asked_in, self.settings, cache=self.store.root)
 
-    def prepared(self) -> tuple[Ref, list[pipeline.Node]]:
+    def prepared(self) -> tuple[Ref, list[Node]]:
         inputs = prepare(self.docs, self.asked_in, self.settings, self.store)
-        return inputs, pipeline.nodes(self.store, inputs)
+        return inputs, graph.nodes(self.store, inputs)
 
     def plan(self, refresh: Collection[str] = ()) -> Plan:
         return make_plan(self.store, *self.prepared(), refresh)
@@ -308,10 +310,10 @@ def test_whatever_changes_together_a_node_that_runs_has_a_reason_and_one_whose_k
     assert all(said and LOST not in said for said in reasons.values())
 
 
-@pytest.mark.parametrize("stage", sorted(pipeline.STAGES))
+@pytest.mark.parametrize("stage", sorted(all_stages()))
 def test_changed_code_is_named_by_its_stage(stage: str, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    code_of = pipeline._code_of
-    monkeypatch.setattr(pipeline, "_code_of", lambda of: "changed" if of == stage else code_of(of))
+    code_of = Stage.code
+    monkeypatch.setattr(Stage, "code", lambda of, arguments: "changed" if of.name == stage else code_of(of, arguments))
     reasons = world.reasons()
 
     assert {node.partition(" ")[0] for node, said in reasons.items() if f"code of {stage} changed" in said} == {stage}

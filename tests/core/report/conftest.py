@@ -130,9 +130,9 @@ def survey_of(n_cells: int) -> Survey:
         lambda_range=LambdaRange(
             LambdaPlace(0, 0.0, 0.125), None, 1, (LambdaPlace(0, 0.0, 0.125), LambdaPlace(1, 0.125, None))
         ),
-        by_tag=Breakdown(((many, few),) * n_cells, "Few."),
-        by_document=Breakdown(((many,),) * n_cells, None),
-        by_gold_length=Breakdown(((few,),) * n_cells, None),
+        by_tag=Breakdown(((many, few),) * n_cells),
+        by_document=Breakdown(((many,),) * n_cells),
+        by_gold_length=Breakdown(((few,),) * n_cells),
         stability=Stability(
             0,
             2,

@@ -114,7 +114,7 @@ def test_what_is_undefined_is_null_with_its_reason_beside_it(report: Report) -> 
         "p_best_by_document": "fewer than 10 documents are known to hold answers",
         "questions_needed": "no realistic number",
     }
-    settled = replace(undecided.verdict, status="leans", reasons=("With the context paid for it is 85 %.",))
+    settled = replace(undecided.verdict, status="leans", reason_codes=("share_on_balance",))
     undefined = report_to_mapping(replace(undecided, verdict=settled))["verdict"]["undefined"]
     assert undefined["questions_needed"] == "not more questions are wanting; the reasons say what is"
 

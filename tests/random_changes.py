@@ -1,7 +1,7 @@
-"""A small world that changes at random, and the runs over it: in this process, or in one that may be killed.
+"""A small world that changes at random, and runs over it, in this process or in a process that may be killed.
 
-The embedder and the chunker are files of the user's own, so that they can be edited like everything else. All files
-bear one time stamp and edits keep the length where they can: only content tells what has changed.
+The embedder and the chunker are the user's files, so they can be edited like everything else. All files have the same
+time stamp, and edits keep the length if possible: only the content shows a change.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from chunklab_core.report.json import report_to_json
 
 FULL = os.environ.get("CHUNKLAB_SOAK") == "1"
 RETRIEVERS = ("dense", "bm25", "hybrid")
-_STAMP = 1_700_000_000  # of every file, whatever is written into it
+_STAMP = 1_700_000_000  # of every file, whatever its content
 
 EMBEDDER = '''\
-"""Hashed words. Every batch is written down before it is answered, with the number of the process."""
+"""Hashed words. Every batch is recorded before its vectors come back, with the process id."""
 
 import hashlib
 import json
@@ -113,7 +113,7 @@ def document(numbers: list[int]) -> str:
 
 @dataclass
 class State:
-    """All that a run is made of; a change is a change of this."""
+    """Everything that shapes a run."""
 
     documents: dict[str, str]
     questions: list[dict[str, Any]]
@@ -137,7 +137,7 @@ def small_state() -> State:
 
 
 def large_state(seconds: float) -> State:
-    """Several hundred texts, for a model that takes so long for a batch."""
+    """Several hundred texts, and a model that takes `seconds` for each batch."""
     state = small_state()
     state.settings["retrieval"]["compare"] = ["dense", "bm25"]
     state.documents = {f"{at:02}.md": document(list(range(80 * at, 80 * at + 80))) for at in range(4)}
@@ -147,14 +147,14 @@ def large_state(seconds: float) -> State:
 
 
 class World:
-    """A state in a folder, with a cache of its own beside it."""
+    """A state in a folder, with its own cache."""
 
     def __init__(self, folder: Path, state: State) -> None:
         self.folder, self.state = folder, state
         self.cache = folder / "cache"
 
     def write(self) -> None:
-        """Makes the folder what the state says, and nothing else."""
+        """Writes the state to the folder and removes documents that are not in it."""
         docs = self.folder / "docs"
         docs.mkdir(parents=True, exist_ok=True)
         for path in docs.iterdir():
@@ -169,7 +169,7 @@ class World:
             os.utime(path, (_STAMP, _STAMP))
 
     def figures(self, cache: Path | None = None) -> str:
-        """What a run in this process finds, as it stands in report.json; by default with the world's own cache."""
+        """The figures of a run in this process, by default with the world's cache."""
         return figures(
             pipeline.evaluate(
                 self.folder / "docs",
@@ -180,7 +180,7 @@ class World:
         )
 
     def seen(self) -> list[tuple[int, list[str]]]:
-        """By process, in order of time, the batches that reached the model."""
+        """The batches that reached the model, in order, each with its process."""
         path = self.folder / "seen.jsonl"
         lines = path.read_bytes().splitlines() if path.exists() else []
         return [(process, texts) for process, _, texts in map(json.loads, lines)]
@@ -190,29 +190,29 @@ class World:
 
 
 def figures(report: Report | str) -> str:
-    """A report without what may differ between two runs of the same inputs; order and every digit count."""
+    """The text of a report without `provenance.run`, which may differ between two runs of the same inputs."""
     found = json.loads(report if isinstance(report, str) else report_to_json(report))
     del found["provenance"]["run"]
     return json.dumps(found)
 
 
 def repeated(batches: list[tuple[int, list[str]]]) -> Counter[str]:
-    """How many times too often each text reached the model; texts that reached it once are left out."""
+    """How many times too often each text reached the model, without texts that reached it once."""
     counts = Counter(text for _, texts in batches for text in texts)
     return Counter({text: count - 1 for text, count in counts.items() if count > 1})
 
 
 # ---------------------------------------------------------------- processes
 
-# Children are forked from a server that has loaded all that a run needs, so that one starts in milliseconds.
+# Children are forked from a server that has loaded everything a run needs, so a child starts in milliseconds.
 _processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["soak_world", "soak_child"])
+_processes.set_forkserver_preload(["random_changes", "tests.soak.preloaded"])
 
 
 def start(world: World, out: Path, settings: dict[str, Any] | None = None) -> BaseProcess:
-    """A process of its own with one run over a world that is written already; its figures go into a file."""
+    """Starts a process with one run over a written world. The process writes the figures to a file."""
     process = _processes.Process(target=_run_to_file, args=(str(world.folder), settings, str(out)))
-    with pytest.MonkeyPatch.context() as patch:  # the server finds what it is to load by this path alone
+    with pytest.MonkeyPatch.context() as patch:  # the server finds its modules by this path alone
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *map(str, sys.path)]))
         process.start()
     return process

@@ -1,9 +1,9 @@
-"""What a run needs, loaded: the server from which processes are forked imports this once, and they start at once."""
+"""Everything that a run needs: the server that forks the processes imports this once, so they start at once."""
 
 import tempfile
 from pathlib import Path
 
-from soak_world import World, small_state
+from random_changes import World, small_state
 
 with tempfile.TemporaryDirectory() as _folder:
     _world = World(Path(_folder), small_state())

@@ -1,9 +1,9 @@
-"""The pages of the project, as the tests of this folder read them."""
+"""The Markdown pages of the project, for tests."""
 
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.md")],
     key=lambda path: path.relative_to(ROOT).as_posix(),
@@ -18,7 +18,7 @@ def read(path: Path) -> str:
 
 
 def blocks(path: Path, language: str = "") -> list[str]:
-    """The fenced blocks of a page in one language, in their order."""
+    """The fenced blocks of a page in one language, in order."""
     return [body for name, body in _FENCE.findall(read(path)) if name == language]
 
 

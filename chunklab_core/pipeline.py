@@ -845,7 +845,7 @@ def evaluate(
     Raises:
         ConfigError: an input cannot be used; the message says which and why.
     """
-    from chunklab_core.plan.plan import recorded
+    from chunklab_core.plan.recorded import recorded
     from chunklab_core.stages.prepare import prepare
     from chunklab_core.stages.report import make_report
 

@@ -72,5 +72,5 @@ def test_nothing_heavy_is_imported_before_it_is_needed(path: Path) -> None:
 
 
 def test_flows_are_read_by_prefect_with_their_annotations() -> None:
-    source = (ROOT / "flows" / "evaluate.py").read_text(encoding="utf-8")
+    source = (ROOT / "flows" / "evaluation.py").read_text(encoding="utf-8")
     assert "\nfrom __future__ import annotations" not in source

@@ -35,7 +35,7 @@ KEPT = 200  # records; the oldest go first
 
 _QUEUE = "queue"  # the file at which runs that begin wait for each other; it stays, and nobody holds it
 _PROBE_SECONDS = 0.05  # two that ask at once whether a run lives hold its lock for a moment each
-_VERSION = 1
+_VERSION = 2
 
 _log = logging.getLogger(__name__)
 

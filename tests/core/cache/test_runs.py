@@ -182,7 +182,7 @@ def test_a_damaged_record_is_left_out_unless_its_run_is_going_on(store: Store) -
         "",
         whole[:-10],
         whole.replace("parse/2", "parse/3"),
-        whole.replace('"version": 1', '"version": 0'),
+        whole.replace('"version": 2', '"version": 0'),
     ):
         path.write_text(damaged)
         assert damaged != whole

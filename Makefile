@@ -5,10 +5,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help evaluate test soak check fix bench calibrate ui
+.PHONY: help evaluate test test-slow soak check fix schema bench calibrate ui
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "chunklab needs Python 3.11 or newer. Choose one with: make PYTHON=python3.12 ..." >&2; exit 2; }
@@ -20,8 +20,11 @@ $(READY): pyproject.toml constraints.txt
 evaluate: $(READY)  ## Evaluate the bundled example
 	@$(BIN)/python -m flows.evaluate
 
-test: $(READY)  ## Run the tests
-	@$(BIN)/python -m pytest
+test: $(READY)  ## Run the tests (minutes)
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(READY)  ## Run the tests that take more than ten seconds each
+	@$(BIN)/python -m pytest -m slow
 
 soak: $(READY)  ## Run the long cache tests (changes, kills, parallel runs) and print their counts
 	@CHUNKLAB_SOAK=1 $(BIN)/python -m pytest -s --durations=15 tests/soak tests/flows/test_soak_flow.py tests/flows/test_change_table.py
@@ -34,6 +37,9 @@ check: $(READY)  ## Check format, lint and types
 fix: $(READY)  ## Format the code and fix lint errors
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+schema: $(READY)  ## Write the JSON Schema of report.json from its records
+	@$(BIN)/python -m chunklab_core.stages.report_schema
 
 bench: $(READY)  ## Evaluate the public question sets and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.tables

@@ -14,15 +14,17 @@ from prefect import Task, flow
 from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from chunklab_core.cache.fallback import run_patiently
+from chunklab_core.cache.fallback import default_cache_dir, run_patiently
 from chunklab_core.cache.formats import unpack_json
-from chunklab_core.cache.store import MissingError, Ref, Store, default_cache_dir
+from chunklab_core.cache.protocol import MissingError, Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import CacheRefusedError
+from chunklab_core.graph import nodes, work_once
 from chunklab_core.inputs.settings import load_config
-from chunklab_core.pipeline import Node, nodes, work_once
 from chunklab_core.plan.recorded import recorded
 from chunklab_core.records.report import Report
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node
 from flows.settings import EvaluationSettings
 from tasks.caching import drop_if_damaged, records_of
 from tasks.reasons import logged_reasons

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chunklab_core.cache.store import Ref
+from chunklab_core.cache.protocol import Ref
 
 
 class EvaluationSettings(BaseModel):

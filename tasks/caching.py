@@ -6,9 +6,10 @@ from typing import Any
 
 from prefect.context import TaskRunContext
 
-from chunklab_core import pipeline
 from chunklab_core.cache.files import make_folder, remove
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
+from chunklab_core.graph import ref_of
 
 
 def cached_by_content(stage: str) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def cached_by_content(stage: str) -> dict[str, Any]:
     """
 
     def key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
-        return _file_name(pipeline.ref_of(stage, **parameters["arguments"]))
+        return _file_name(ref_of(stage, **parameters["arguments"]))
 
     return {
         "cache_key_fn": key,

@@ -12,10 +12,10 @@ from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.logging.loggers import task_run_logger
 
-from chunklab_core.cache.runs import new_items, noted
-from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import Node
-from chunklab_core.plan.counts import UNITS
+from chunklab_core.cache.overlay import open_store
+from chunklab_core.cache.run_records import new_items, noted
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.stage import Node
 
 
 def logged_reasons(node: Node, reasons: Sequence[str], root: Path) -> dict[str, Any]:
@@ -25,13 +25,13 @@ def logged_reasons(node: Node, reasons: Sequence[str], root: Path) -> dict[str, 
         _log(task, run, f"{node.stage} {node.label}: {'; '.join(reasons)}")
 
     def log_reuse(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
-        effort = noted(Store(root), [node.ref]).get(node.ref)
+        effort = noted(open_store(root), [node.ref]).get(node.ref)
         n_new = new_items(effort) if effort else None
         if effort is None or n_new is None:
             return
         n_items = sum(effort.items.values())
         if n_new < n_items:
-            unit = UNITS.get(node.stage, "items")
+            unit = all_stages()[node.stage].items
             _log(task, run, f"{node.stage} {node.label}: {n_items - n_new:,} of {n_items:,} {unit} reused")
 
     return {"on_running": [log_reasons], "on_completion": [log_reuse]}

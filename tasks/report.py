@@ -6,8 +6,9 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from chunklab_core.cache.store import Ref, Store
-from chunklab_core.pipeline import nodes
+from chunklab_core.cache.overlay import open_store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.graph import nodes
 from chunklab_core.records.report import Report
 from chunklab_core.report import write_report
 from chunklab_core.stages.report import make_report
@@ -23,7 +24,7 @@ def report(
     store: str,
 ) -> Report:
     """Gathers the results of all stages into one report, and writes it as report.json into the folder `out`."""
-    results = Store(store)
+    results = open_store(store)
     found = make_report(results, inputs, nodes(results, inputs), reasons, started=started)
     write_report(found, Path(out))
     return found

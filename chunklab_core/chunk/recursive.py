@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunklab_core.chunk.cutting import Ruler, blank_lines, cut_point, lines, words
-from chunklab_core.chunk.parameters import need_flag, need_order, need_whole
+from chunklab_core.chunk.parameters import check_overlap
 from chunklab_core.chunk.prefix import Paths
 from chunklab_core.chunk.sentences import sentence_breaks
 from chunklab_core.records.documents import Document, Span
@@ -34,10 +34,7 @@ class RecursiveChunker:
     heading_path: bool = False
 
     def __post_init__(self) -> None:
-        need_whole(self, "chunk_size", 1)
-        need_whole(self, "overlap", 0)
-        need_order(self, "overlap", "chunk_size", strict=True, why="or the chunks never move on")
-        need_flag(self, "heading_path")
+        check_overlap(self)
 
     def __call__(self, document: Document) -> list[Span]:
         """The chunks' spans, in order."""

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.chunk.cutting import Ruler, cut_point, lines, words
-from chunklab_core.chunk.parameters import method_name, need_flag, need_order, need_percent, need_whole
+from chunklab_core.chunk.parameters import check_limits, method_name, need_percent
 from chunklab_core.chunk.prefix import Paths
 from chunklab_core.chunk.sentences import sentence_breaks, sentence_spans
 from chunklab_core.errors import ConfigError
@@ -55,11 +55,8 @@ class SemanticChunker:
     embed: EmbedTexts | None = None
 
     def __post_init__(self) -> None:
+        check_limits(self)
         need_percent(self, "breakpoint_percentile")
-        need_whole(self, "min_tokens", 0)
-        need_whole(self, "max_tokens", 1)
-        need_order(self, "min_tokens", "max_tokens", strict=False, why="or no chunk can be both")
-        need_flag(self, "heading_path")
         if self.model is not None and not isinstance(self.model, str):
             raise ConfigError(f"{method_name(self)}.model is {self.model!r}; it must be the name of a model.")
 

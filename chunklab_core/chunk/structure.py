@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from chunklab_core.chunk.cutting import Level, Ruler, blank_lines, cut_point, lines, list_items, words
-from chunklab_core.chunk.parameters import need_flag, need_order, need_whole
+from chunklab_core.chunk.parameters import check_limits
 from chunklab_core.chunk.prefix import Path, common, cost, render, shorten
 from chunklab_core.chunk.sentences import sentence_breaks
 from chunklab_core.records.chunks import Cut
@@ -66,10 +66,7 @@ class StructureChunker:
     heading_path: bool = True
 
     def __post_init__(self) -> None:
-        need_whole(self, "max_tokens", 1)
-        need_whole(self, "min_tokens", 0)
-        need_order(self, "min_tokens", "max_tokens", strict=False, why="or no chunk can be both")
-        need_flag(self, "heading_path")
+        check_limits(self)
 
     def __call__(self, document: Document) -> list[Cut]:
         """The chunks' spans in order, with the header rows that parts of a table repeat."""

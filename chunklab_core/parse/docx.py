@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from zipfile import is_zipfile
 
 from chunklab_core.errors import UnreadableDocument
-from chunklab_core.parse.decoding import clean, no_text
+from chunklab_core.parse.decoding import clean, no_text, one_line
 from chunklab_core.parse.docx_inline import Inline, W, read_inline, shown_children, value
 from chunklab_core.parse.docx_numbering import Numbering
 from chunklab_core.parse.outline import Block, with_paths
-from chunklab_core.records.documents import Document, ElementKind, Span
+from chunklab_core.records.documents import Document, ElementKind, Note, Span
 
 if TYPE_CHECKING:
     from docx.parts.document import DocumentPart
@@ -49,7 +49,7 @@ class DocxParser:
         try:
             pieces = list(walk.blocks(body))
         except RecursionError as error:
-            raise UnreadableDocument("is damaged: its parts are nested too deeply") from error
+            raise UnreadableDocument(Note("nested_too_deeply")) from error
         text, blocks, warnings = _assemble(pieces)
         return Document(doc_id, text, with_paths(blocks), (*warnings, *no_text(text)))
 
@@ -193,17 +193,16 @@ def _open(data: bytes) -> tuple[_Walk, _Element]:
     import docx
 
     if not data:
-        raise UnreadableDocument("is empty (0 bytes)")
+        raise UnreadableDocument(Note("empty_file"))
     if data.startswith(_OLE):
-        raise UnreadableDocument("needs a password, or is an old .doc file; save it as .docx without a password")
+        raise UnreadableDocument(Note("old_doc"))
     if not is_zipfile(io.BytesIO(data)):
-        raise UnreadableDocument("is not a DOCX file (not a zip archive)")
+        raise UnreadableDocument(Note("not_zip"))
     try:
         part = docx.Document(io.BytesIO(data)).part
         return _Walk.of(part), part.element.body
     except Exception as error:  # a damaged package makes the libraries raise anything
-        reason = " ".join(f"{error}".split())[:200] or type(error).__name__
-        raise UnreadableDocument(f"is not a DOCX file, or is damaged: {reason}") from error
+        raise UnreadableDocument(Note("not_docx", {"cause": one_line(error)})) from error
 
 
 def _related(part: DocumentPart, name: str) -> _Element:
@@ -216,11 +215,11 @@ def _related(part: DocumentPart, name: str) -> _Element:
     return OxmlElement(f"w:{name}")
 
 
-def _assemble(pieces: Iterable[_Piece]) -> tuple[str, list[Block], tuple[str, ...]]:
+def _assemble(pieces: Iterable[_Piece]) -> tuple[str, list[Block], tuple[Note, ...]]:
     """The document's text, the blocks with their places in it, and warnings. Items of one list are one block."""
     parts: list[str] = []
     blocks: list[Block] = []
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Note, ...] = ()
     end = 0
     for piece in pieces:
         text, cleaned = clean(piece.text)

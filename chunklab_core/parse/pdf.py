@@ -22,9 +22,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from chunklab_core.errors import UnreadableDocument
-from chunklab_core.parse.decoding import clean
+from chunklab_core.parse.decoding import clean, one_line
 from chunklab_core.parse.plain import paragraphs
-from chunklab_core.records.documents import Document
+from chunklab_core.records.documents import Document, Note
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -33,6 +33,7 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _BROKEN_WORD = re.compile(r"(?<![^\W_])([^\W\d_]+(?:[-\u2010][^\W\d_]+)*)([-\u2010\u00ad])\n([^\W\d_]+)")
 _BLANK_LINES = re.compile(r"\n\s*\n")
+_PAGES_NAMED = 20
 _GAP = 1.25  # lines further apart than this many usual steps have a blank line between them
 
 
@@ -53,7 +54,7 @@ class PypdfParser:
             UnreadableDocument: the bytes are no PDF, are damaged beyond reading, or need a password.
         """
         if not data:
-            raise UnreadableDocument("is empty (0 bytes)")
+            raise UnreadableDocument(Note("empty_file"))
         with _remarks() as remarks:
             reader = _open(data)
             pages, failed = _read_pages(reader)
@@ -108,32 +109,33 @@ def _open(data: bytes) -> PdfReader:
     from pypdf.errors import DependencyError
 
     if b"%PDF" not in data[:1024]:
-        raise UnreadableDocument("is not a PDF (no %PDF mark at its start)")
+        raise UnreadableDocument(Note("not_pdf"))
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise UnreadableDocument("needs a password; remove it, or leave the file out")
+            raise UnreadableDocument(Note("needs_password"))
         _ = len(reader.pages)
     except UnreadableDocument:
         raise
     except DependencyError as error:
-        raise UnreadableDocument("is encrypted; install the package `cryptography` to read it") from error
+        raise UnreadableDocument(Note("encrypted")) from error
     except Exception as error:  # a damaged file makes pypdf raise anything
-        raise UnreadableDocument(f"is damaged: {_one_line(error)}") from error
+        raise UnreadableDocument(Note("damaged", {"cause": one_line(error)})) from error
     return reader
 
 
-def _read_pages(reader: PdfReader) -> tuple[list[str], list[str]]:
-    """The text of each page (empty where it cannot be read), and a warning for each of those."""
-    pages, warnings = [], []
+def _read_pages(reader: PdfReader) -> tuple[list[str], list[Note]]:
+    """The text of each page (empty where it cannot be read), and a warning for each unreadable page."""
+    pages: list[str] = []
+    warnings: list[Note] = []
     for number in range(len(reader.pages)):
         try:
             pages.append(_page_text(reader.pages[number]))
         except Exception as error:  # noqa: BLE001 - one damaged page costs itself, not the document
             pages.append("")
-            warnings.append(f"page {number + 1} cannot be read: {_one_line(error)}")
+            warnings.append(Note("page_unreadable", {"page": number + 1, "cause": one_line(error)}))
     if pages and len(warnings) == len(pages):
-        raise UnreadableDocument(f"is damaged: {warnings[0]}")
+        raise UnreadableDocument(Note("damaged", {"cause": warnings[0].arguments["cause"]}))
     return pages, warnings
 
 
@@ -192,13 +194,13 @@ def _form_values(reader: PdfReader, drawn: str) -> str:
     return "\n".join(lines)
 
 
-def _without_text(pages: list[str], text: str) -> list[str]:
+def _without_text(pages: list[str], text: str) -> list[Note]:
     """The warning of a scan, or of single pages without text."""
-    blank = [str(number) for number, page in enumerate(pages, start=1) if not page]
-    count = f"{len(pages)} page{'s' if len(pages) != 1 else ''}"
     if not text:
-        return [f"holds no text: has no text layer; a scan? {count}"]
-    return [f"{len(blank)} of {count} without text: {', '.join(blank[:20])}"] if blank else []
+        return [Note("no_text_layer", {"pages": len(pages)})]
+    blank = [number for number, page in enumerate(pages, start=1) if not page]
+    figures = {"n_blank": len(blank), "pages": len(pages), "blank": blank[:_PAGES_NAMED]}
+    return [Note("pages_without_text", figures)] if blank else []
 
 
 @contextmanager
@@ -225,12 +227,8 @@ class _Collector(logging.Handler):
             self.messages.append(record.getMessage())
 
 
-def _summary(remarks: list[str]) -> list[str]:
+def _summary(remarks: list[str]) -> list[Note]:
     if not remarks:
         return []
-    more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
-    return [f"pypdf says: {' '.join(remarks[0].split())[:200]}{more}"]
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(f"{error}".split())[:200] or type(error).__name__
+    code = "pypdf_remarks" if len(remarks) > 1 else "pypdf_remark"
+    return [Note(code, {"remark": " ".join(remarks[0].split())[:200], "more": len(remarks) - 1})]

@@ -12,10 +12,12 @@ from typing import Any
 
 from chunklab_core.cache.formats import pack_json, unpack_json
 from chunklab_core.cache.keys import version_of, versions_of
-from chunklab_core.cache.runs import RunRecord, records
+from chunklab_core.cache.run_records import RunRecord
+from chunklab_core.cache.runs import records
 from chunklab_core.cache.store import Store
-from chunklab_core.models.embedder import BACKEND
-from chunklab_core.pipeline import STAGES, Node, key_parts
+from chunklab_core.models.sentence_transformer import LIBRARIES
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.stage import Node
 
 MISSING = object()
 """The value of a parameter that one of the two runs does not have."""
@@ -30,15 +32,16 @@ Difference = tuple[tuple[str, ...], Any, Any]
 def explain(run: Mapping[str, Any], work: Sequence[Node]) -> dict[str, Any]:
     """Everything that shapes the results of a run, in plain JSON types; `run` is the content of its inputs."""
     explained: dict[str, Any] = {name: run[name] for name in ("folder", "asked_in", "corpus", "questions")}
-    explained["backend"] = {name: version_of(name) for name in BACKEND}
+    explained["backend"] = {name: version_of(name) for name in LIBRARIES}
     explained["nodes"] = [_explain(node) for node in work]
     plain: dict[str, Any] = unpack_json(pack_json(explained))
     return plain
 
 
 def _explain(node: Node) -> Explained:
-    parts = key_parts(node.stage, node.arguments)
-    beside = {name: node.arguments[name] for name in STAGES[node.stage].unkeyed}
+    stage = all_stages()[node.stage]
+    parts = stage.key_parts(node.arguments)
+    beside = {name: node.arguments[name] for name in stage.unkeyed}
     libraries = versions_of(parts["libraries"])
     return {
         "stage": node.stage,

@@ -6,16 +6,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from chunklab_core.cache.formats import unpack_json
-from chunklab_core.cache.store import Ref, Store, stage_of
+from chunklab_core.cache.protocol import Ref, stage_of
+from chunklab_core.cache.store import Store
 from chunklab_core.embed import shelf_of, text_keys
 from chunklab_core.parse.folder import SourceFile
-from chunklab_core.parse.stored import document_entries
-from chunklab_core.pipeline import Node, chunk_keys, parse_keys
 from chunklab_core.plan.comparison import Comparison, Explained
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.chunk import chunk_keys
 from chunklab_core.stages.chunk_table import ChunkTable
-
-UNITS = {"parse": "documents", "chunk": "documents", "embed": "texts"}
-"""The items of a stage, in the user's words."""
+from chunklab_core.stages.documents import document_entries
+from chunklab_core.stages.parse import parse_keys
+from chunklab_core.stages.stage import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,8 @@ class Counts:
         except KeyError:
             n_texts = None
         if n_texts is None or not documents.of or documents.new is None:
-            return Amount(None, None, UNITS[node.stage])
-        return Amount(-(-n_texts * documents.new // documents.of), n_texts, UNITS[node.stage], about=True)
+            return Amount(None, None, all_stages()[node.stage].items)
+        return Amount(-(-n_texts * documents.new // documents.of), n_texts, all_stages()[node.stage].items, about=True)
 
     def _files(self, node: Node) -> list[tuple[str, bytes]]:
         """The name of each file of a folder, and the key of its document."""
@@ -107,4 +108,4 @@ class Counts:
     def _of_keys(self, stage: str, shelf: str, keys: Sequence[bytes], about: bool = False) -> Amount:
         n_keys = len(set(keys))
         n_new = n_keys if stage in self._refresh else len(self._store.missing_items(shelf, keys))
-        return Amount(n_new, n_keys, UNITS[stage], about)
+        return Amount(n_new, n_keys, all_stages()[stage].items, about)

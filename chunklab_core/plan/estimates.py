@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from chunklab_core.cache.runs import RunRecord, new_items, this_machine
+from chunklab_core.cache.run_records import RunRecord, new_items, this_machine
 
 _NEWEST = 50  # pieces of work of one kind that count
 _REACH = 20.0  # times the largest earlier piece of work; there is no estimate beyond it

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from chunklab_core.cache.formats import unpack_json
+from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import records
-from chunklab_core.cache.store import Ref, Store
-from chunklab_core.pipeline import Node, nodes_missing, work_once
+from chunklab_core.cache.store import Store
+from chunklab_core.graph import nodes_missing, work_once
 from chunklab_core.plan.comparison import compare, explain
 from chunklab_core.plan.counts import Amount, Counts
 from chunklab_core.plan.estimates import History
 from chunklab_core.plan.reasons import Reasons, reasons_of
+from chunklab_core.stages.stage import Node
 
 
 @dataclass(frozen=True, slots=True)

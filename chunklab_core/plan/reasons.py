@@ -13,9 +13,9 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from chunklab_core.cache.formats import unpack_json
-from chunklab_core.cache.store import Ref, stage_of
-from chunklab_core.pipeline import STAGES
+from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.plan.comparison import Comparison, Explained, differences
+from chunklab_core.stages import all_stages
 
 Code = Literal[
     "first_run",  # no earlier run to compare with
@@ -136,9 +136,11 @@ def _of_inputs(comparison: Comparison, node: Explained, old: Explained) -> tuple
             inputs.append(Reason("order", (stage_of(now[0]),)))
         new = dict.fromkeys(_name(comparison.now, ref) for ref in now if ref not in before)
         gone = dict.fromkeys(_name(comparison.before, ref) for ref in before if ref not in now)
-        for kind in [kind for kind, _ in new if kind not in STAGES]:
+        for kind in [kind for kind, _ in new if kind not in all_stages()]:
             inputs += _of_input(comparison, kind)
-        results += _of_results(comparison, *([name for name in names if name[0] in STAGES] for names in (new, gone)))
+        results += _of_results(
+            comparison, *([name for name in names if name[0] in all_stages()] for names in (new, gone))
+        )
     return inputs, results
 
 

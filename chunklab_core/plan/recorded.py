@@ -7,12 +7,14 @@ from contextlib import contextmanager
 
 from chunklab_core.cache.code_memory import code_ref
 from chunklab_core.cache.formats import unpack_json
+from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import begin
-from chunklab_core.cache.store import Ref, Store
-from chunklab_core.pipeline import Node, nodes_to_run
+from chunklab_core.cache.store import Store
+from chunklab_core.graph import nodes_to_run
 from chunklab_core.plan.comparison import compare, explain
 from chunklab_core.plan.reasons import reasons_of
 from chunklab_core.plan.sentences import sentence
+from chunklab_core.stages.stage import Node
 
 _TYPED = ("corpus", "queries", "questions", "gold", "tags")
 

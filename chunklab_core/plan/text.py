@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chunklab_core.pipeline import STAGES
 from chunklab_core.plan.plan import Plan, Step
 from chunklab_core.plan.reasons import Reason
 from chunklab_core.plan.sentences import sentence
+from chunklab_core.stages import all_stages
 
 _NAMED = 4  # labels in one line
 _SHOWN_REASONS = 4
@@ -72,7 +72,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     if plan.compared_with:
         yield f"Compared with the run of {plan.compared_with:%Y-%m-%d %H:%M} UTC."
     yield ""
-    for stage in STAGES:
+    for stage in all_stages():
         of_stage = [step for step in plan.steps if step.stage == stage]
         reused = [step for step in of_stage if not step.runs]
         for group in _groups([step for step in of_stage if step.runs]):

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from chunklab_core.records.marks import Count, Name, Share
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzyFind:
     """A slot that was found with edits: the wording typed, and the words that differ."""
 
-    slot: int
-    chunk_id: str
+    slot: Count
+    chunk_id: Name
     expected: str
     found: str
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """One question under one cell at one k. Shares are fractions in [0, 1].
+    """One question under one cell at one k.
 
-    `found` holds, per slot, whether any of the k chunks contains it; `first_hit_rank` counts from 1. What begins with
-    `token_` counts tokens of the documents instead of slots.
+    Attributes:
+        metrics: by the names in `chunklab_core.score.METRICS`.
+        first_hit_rank: rank (from 1) of the first chunk that contains a slot; None where no chunk does.
+        found: per slot, whether any of the k chunks contains it.
     """
 
     question_id: str
-    recall: float
-    hit: float
-    reciprocal_rank: float
-    precision: float
-    retrieved_tokens: int
-    context_efficiency: float
-    ndcg: float
-    average_precision: float
-    token_recall: float
-    token_precision: float
-    token_iou: float
+    metrics: Mapping[str, float]
     first_hit_rank: int | None
     found: tuple[bool, ...]
     fuzzy: tuple[FuzzyFind, ...] = ()
@@ -52,16 +47,15 @@ class TokenScore:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The figures under perfect retrieval, of one question or in the mean: what the chunker alone allows.
+    """The best figures that the chunker allows, for one question or in the mean.
 
-    Fractions in [0, 1]. No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k.
-    `token_precision` is that of the cheapest chunks that hold all gold which any chunk holds; a ranking that is content
-    with less may exceed it.
+    No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k. `token_precision` is that of the
+    cheapest chunks that hold all gold which any chunk holds; a ranking that holds less gold may exceed it.
     """
 
-    recall: float
-    precision: float
-    token_precision: float
+    recall: Share
+    precision: Share
+    token_precision: Share
 
 
 LossPart = Literal["parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k"]
@@ -77,30 +71,12 @@ class LostSlots:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Where a cell lost the gold that it did not bring.
+    """Where a cell lost the gold that it did not return.
 
     Attributes:
-        shares: every part with its share of the recall, in the order in which they are asked; together 1 - recall.
+        shares: every part with its share of the recall, in the order in which they are checked; together 1 - recall.
         questions: those with a missing slot, in the order of the questions.
     """
 
     shares: tuple[tuple[LossPart, float], ...]
     questions: tuple[LostSlots, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsAtK:
-    """Means over the scored questions at one k."""
-
-    k: int
-    recall_at_k: float
-    hit_rate_at_k: float
-    mrr: float
-    precision_at_k: float
-    retrieved_tokens_at_k: float
-    context_efficiency: float
-    ndcg_at_k: float
-    map_at_k: float
-    token_recall: float
-    token_precision: float
-    token_iou: float

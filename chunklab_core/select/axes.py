@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.records.survey import AxisEffect, AxisEffects, AxisLevel, AxisName, CellAxes
-from chunklab_core.select.field import check_labels
-from chunklab_core.select.group_bootstrap import RESAMPLES, checked_recall, intervals
+from chunklab_core.select.group_bootstrap import RESAMPLES, intervals
+from chunklab_core.select.labels import group_labels
+from chunklab_core.select.whole_units import checked_scores
 
 AXES: tuple[AxisName, ...] = get_args(AxisName)
 
@@ -51,12 +52,11 @@ def axis_effects(
     Raises:
         ValueError: shapes or numbers do not fit, or two cells lie in one place.
     """
-    values = checked_recall(recall)
+    values = checked_scores(recall, "recall")
     n_cells, n_questions = values.shape
     if len(cells) != n_cells or len(set(cells)) != n_cells:
         raise ValueError(f"{len(set(cells))} different cells for {n_cells} rows of recall; expected one a row.")
-    check_labels(groups, n_questions, "groups")
-    drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
+    drawn = group_labels(groups, n_questions)
     grids = {axis: _grid(cells, axis) for axis in AXES}
     varied = [axis for axis in AXES if len(_levels(cells, axis)) > 1]
     shares = _shares(values.mean(axis=1), cells) if _is_full(cells) else {}

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from chunklab_core.select.balanced import balanced
 from chunklab_core.select.bootstrap import resample_counts
-from chunklab_core.select.lattice import Lattice
 from chunklab_core.select.probability import shares_of_wins
+from chunklab_core.select.whole_units import WholeUnits
 
 _TIED = 1e-12
 
 
 def balanced_shares(
-    recall: Lattice,
+    recall: WholeUnits,
     tokens: NDArray[np.float64],
     sizes: NDArray[np.float64],
     in_play: Sequence[int],

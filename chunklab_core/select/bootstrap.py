@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunklab_core.select.lattice import on_lattice
+from chunklab_core.select.whole_units import in_whole_units
 
 _BLOCK = 2_000_000  # draws held at once: 16 MB of indices
 
@@ -55,7 +55,7 @@ def ci95(values: ArrayLike, resamples: int = 10_000, seed: int = 0) -> tuple[flo
     flat = np.asarray(values, dtype=np.float64).ravel()
     if flat.size == 0:
         return None
-    lattice = on_lattice(flat[None, :], "values")
+    lattice = in_whole_units(flat[None, :], "values")
     if np.ptp(flat) == 0:
         return float(flat[0]), float(flat[0])
     totals = np.concatenate([counts @ lattice.values[0] for counts in resample_counts(flat.size, resamples, seed)])

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chunklab_core.records.survey import LambdaPlace, LambdaRange
-from chunklab_core.select.field import Field, make_field
+from chunklab_core.select.entrants import Entrants, find_entrants
 
 
 def lambda_range(
     recall: ArrayLike, tokens: ArrayLike, in_play: Sequence[int] | None = None, balanced_lambda: float = 0.05
-) -> LambdaRange:
+) -> LambdaRange[int]:
     """Who stands first at which price.
 
     Args:
@@ -41,11 +41,11 @@ def lambda_range(
     """
     if not balanced_lambda >= 0:
         raise ValueError(f"balanced_lambda is {balanced_lambda}; it must be at least 0.")
-    field = make_field(recall, tokens)
-    cells = range(len(field.cells.values)) if in_play is None else sorted(set(in_play))
+    entrants = find_entrants(recall, tokens)
+    cells = range(len(entrants.cells.values)) if in_play is None else sorted(set(in_play))
     if not len(cells):
         raise ValueError("lambda_range: no cell is in play; expected at least the leader.")
-    places = _upper_edge(_lines(field, cells))
+    places = _upper_edge(_lines(entrants, cells))
     at = next(at for at, place in enumerate(places) if place.high is None or balanced_lambda <= place.high)
     return LambdaRange(
         first=places[at],
@@ -55,26 +55,26 @@ def lambda_range(
     )
 
 
-def _lines(field: Field, cells: Sequence[int]) -> dict[int, tuple[Fraction, Fraction]]:
+def _lines(entrants: Entrants, cells: Sequence[int]) -> dict[int, tuple[Fraction, Fraction]]:
     """Per cell recall and tokens / T_min - 1, as fractions. A cell that retrieved nothing pays nothing."""
-    n_questions = field.cells.values.shape[1]
-    units = Fraction(field.cells.unit) * n_questions
-    costs = np.zeros(len(field.cells.values)) if field.tokens is None else field.tokens.sum(axis=1)
+    n_questions = entrants.cells.values.shape[1]
+    units = Fraction(entrants.cells.unit) * n_questions
+    costs = np.zeros(len(entrants.cells.values)) if entrants.tokens is None else entrants.tokens.sum(axis=1)
     cheapest = min((Fraction(float(costs[cell])) for cell in cells if costs[cell] > 0), default=Fraction(1))
     return {
         cell: (
-            Fraction(float(field.cells.values[cell].sum())) / units,
+            Fraction(float(entrants.cells.values[cell].sum())) / units,
             Fraction(float(costs[cell])) / cheapest - 1 if costs[cell] > 0 else Fraction(0),
         )
         for cell in cells
     }
 
 
-def _upper_edge(lines: dict[int, tuple[Fraction, Fraction]]) -> list[LambdaPlace]:
+def _upper_edge(lines: dict[int, tuple[Fraction, Fraction]]) -> list[LambdaPlace[int]]:
     """First places from 0 on. From each crossing on, the cheapest of those that meet there leads."""
     now = min(lines, key=lambda cell: (-lines[cell][0], lines[cell][1], cell))
     low = Fraction(0)
-    places: list[LambdaPlace] = []
+    places: list[LambdaPlace[int]] = []
     while True:
         recall, cost = lines[now]
         crossings = [((recall - r) / (cost - c), c, cell) for cell, (r, c) in lines.items() if c < cost]

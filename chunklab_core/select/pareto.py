@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chunklab_core.records.survey import Dominated, ParetoFront
-from chunklab_core.select.field import make_field
+from chunklab_core.select.entrants import find_entrants
 
 
-def pareto_front(recall: ArrayLike, tokens: ArrayLike) -> ParetoFront:
+def pareto_front(recall: ArrayLike, tokens: ArrayLike) -> ParetoFront[int]:
     """Who is worth a look, fewest tokens first.
 
     Args:
@@ -29,17 +29,17 @@ def pareto_front(recall: ArrayLike, tokens: ArrayLike) -> ParetoFront:
     Raises:
         ValueError: another shape, NaN, infinity, or negative tokens.
     """
-    field = make_field(recall, tokens)
-    totals = field.cells.values.sum(axis=1)
-    costs = np.zeros(len(totals)) if field.tokens is None else field.tokens.sum(axis=1)
+    entrants = find_entrants(recall, tokens)
+    totals = entrants.cells.values.sum(axis=1)
+    costs = np.zeros(len(totals)) if entrants.tokens is None else entrants.tokens.sum(axis=1)
     front: list[int] = []
     dominated = []
     chosen = [cell for cell in range(len(totals)) if costs[cell] > 0]
     for cell in sorted(chosen, key=lambda cell: (costs[cell], -totals[cell], cell)):
         last = front[-1] if front else cell
         gain = totals[cell] - totals[last]
-        is_equal = costs[cell] == costs[last] and abs(gain) <= field.cells.slack
-        if is_equal or gain > field.cells.slack:
+        is_equal = costs[cell] == costs[last] and abs(gain) <= entrants.cells.slack
+        if is_equal or gain > entrants.cells.slack:
             front.append(cell)
         else:
             dominated.append(Dominated(cell, last))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.select.bootstrap import counts_of_kinds, resample_counts
-from chunklab_core.select.lattice import Lattice, on_lattice
+from chunklab_core.select.whole_units import WholeUnits, in_whole_units
 
 _DRAWS_A_KIND = 4  # drawing how often a kind comes takes as long as drawing so many single questions
 
@@ -33,10 +33,10 @@ def probability_best(scores: ArrayLike, resamples: int = 100_000, seed: int = 0)
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 8.2, for resampling whole questions.
     """
-    return win_shares(on_lattice(scores), resamples, seed)
+    return win_shares(in_whole_units(scores), resamples, seed)
 
 
-def win_shares(lattice: Lattice, resamples: int, seed: int) -> NDArray[np.float64]:
+def win_shares(lattice: WholeUnits, resamples: int, seed: int) -> NDArray[np.float64]:
     """`probability_best` of scores that are whole numbers already. Shape (cells,)."""
     distinct, cell_of, sizes = np.unique(lattice.values, axis=0, return_inverse=True, return_counts=True)
     kinds, times = _kinds(distinct)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.select.bootstrap import resample_counts
-from chunklab_core.select.lattice import Lattice
+from chunklab_core.select.whole_units import WholeUnits
 
 CREDIBLE = 0.95
 _HARDLY_EVER = 0.025
@@ -56,7 +56,7 @@ def ruled_out(shares: NDArray[np.float64], tails: NDArray[np.float64], bar: floa
     return out
 
 
-def tails_against_leader(lattice: Lattice, seed: int) -> NDArray[np.float64]:
+def tails_against_leader(lattice: WholeUnits, seed: int) -> NDArray[np.float64]:
     """In which share of paired resamples each entrant scores at least as well as the first one. Shape (entrants,).
 
     Exact where the scores are fractions with a common denominator; else counted in 100,000 resamples.

@@ -20,9 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.records.survey import CellAxes, Stability, StabilityView
 from chunklab_core.select.balanced import balanced
-from chunklab_core.select.field import check_labels
-from chunklab_core.select.group_bootstrap import checked_recall
-from chunklab_core.select.lattice import on_lattice
+from chunklab_core.select.labels import check_labels, group_labels
+from chunklab_core.select.whole_units import checked_scores, in_whole_units
 
 _SPLITS = 3  # into two halves each
 _FEWEST = 4  # documents, or groups of questions, that are worth halving
@@ -43,7 +42,7 @@ def stability(
     in_play: Sequence[int] | None = None,
     balanced_lambda: float | None = None,
     seed: int = 0,
-) -> Stability:
+) -> Stability[int]:
     """In how many views the leader still has the highest recall, alone or with others.
 
     Args:
@@ -62,14 +61,13 @@ def stability(
     Raises:
         ValueError: shapes or numbers of labels do not fit, or there is no such leader.
     """
-    values = checked_recall(recall)
+    values = checked_scores(recall, "recall")
     n_cells, n_questions = values.shape
     if not 0 <= leader < n_cells:
         raise ValueError(f"leader is {leader}; expected a row of the {n_cells} of recall.")
-    for labels, what in ((documents, "documents"), (groups, "groups")):
-        check_labels(labels, n_questions, what)
+    check_labels(documents, n_questions, "documents")
     costs = np.zeros((n_cells, n_questions)) if tokens is None else np.asarray(tokens, dtype=np.float64)
-    drawn = groups if groups is not None else [str(at) for at in range(n_questions)]
+    drawn = group_labels(groups, n_questions)
     views = [
         *_at_other_k(by_k or {}, leader, costs),
         *_by_model(values, leader, costs, cells or ()),
@@ -80,21 +78,21 @@ def stability(
         views += _at_other_prices(
             values, leader, costs, range(n_cells) if in_play is None else in_play, balanced_lambda
         )
-    return Stability(leader, sum(view.holds for view in views), tuple(views))
+    return Stability(leader, sum(view.holds for view in views), len(views), tuple(views))
 
 
 def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int) -> tuple[int, bool]:
     """Who has the highest recall, the cheapest of equals, and whether the leader is among them."""
-    lattice = on_lattice(values)
+    lattice = in_whole_units(values)
     totals, prices = lattice.values.sum(axis=1), costs.sum(axis=1)
     level = totals >= totals.max() - lattice.slack
     first = min(np.flatnonzero(level).tolist(), key=lambda cell: (cell != leader, prices[cell], cell))
     return first, bool(level[leader])
 
 
-def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.float64]) -> Iterator[StabilityView]:
+def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.float64]) -> Iterator[StabilityView[int]]:
     for k, recall in sorted(by_k.items()):
-        values = checked_recall(recall)
+        values = checked_scores(recall, "recall")
         if values.shape != costs.shape:
             raise ValueError(f"by_k[{k}] has shape {values.shape}; expected that of recall, {costs.shape}.")
         yield StabilityView("k", f"k = {k}", *_first(values, costs, leader))
@@ -102,7 +100,7 @@ def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.fl
 
 def _by_model(
     values: NDArray[np.float64], leader: int, costs: NDArray[np.float64], cells: Sequence[CellAxes]
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     models = sorted({cell.model for cell in cells if cell.model is not None})
     for model in models if len(models) > 1 else []:
         here = [at for at, cell in enumerate(cells) if cell.model in (model, None)]
@@ -119,7 +117,7 @@ def _halves(
     costs: NDArray[np.float64],
     labels: Sequence[str],
     seed: int,
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     units = sorted(set(labels))
     if len(units) < _FEWEST:
         return
@@ -134,7 +132,7 @@ def _halves(
 
 def _at_other_prices(
     values: NDArray[np.float64], leader: int, costs: NDArray[np.float64], in_play: Sequence[int], price: float
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     are_in_play = np.isin(np.arange(len(values)), list(in_play))
     recall, tokens = values.mean(axis=1), costs.mean(axis=1)
     for times in _PRICES:

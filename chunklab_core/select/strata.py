@@ -20,7 +20,6 @@ variances towards a common one.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import Literal
@@ -29,10 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.records.survey import Strata, Stratum
-from chunklab_core.select.field import check_labels
-from chunklab_core.select.group_bootstrap import checked_recall
-from chunklab_core.select.lattice import sum_by_label
+from chunklab_core.select.labels import group_labels, questions_by_part, sizes_of, sum_by_label
 from chunklab_core.select.questions_needed import questions_needed
+from chunklab_core.select.whole_units import checked_scores
 
 _ADDED = 4  # questions' worth of the spread over all
 
@@ -46,7 +44,7 @@ def strata(
     *,
     by: Literal["tag", "document"] = "tag",
     at_least: int = 15,
-) -> Strata:
+) -> Strata[int]:
     """The parts of the questions, those that should be asked more first.
 
     Args:
@@ -61,18 +59,15 @@ def strata(
     Raises:
         ValueError: shapes, numbers of labels or cells do not fit.
     """
-    values = checked_recall(recall)
+    values = checked_scores(recall, "recall")
     n_cells, n_questions = values.shape
     if not {leader, rival} <= set(range(n_cells)) or leader == rival:
         raise ValueError(f"leader {leader} and rival {rival}; expected two different rows of the {n_cells} of recall.")
-    if len(parts) != n_questions:
-        raise ValueError(f"parts holds {len(parts)} entries for {n_questions} questions; expected one a question.")
-    check_labels(groups, n_questions, "groups")
-    drawn = list(groups) if groups is not None else [str(at) for at in range(n_questions)]
+    drawn = group_labels(groups, n_questions)
     gaps = values[leader] - values[rival]
     of_all = _by_group(gaps, drawn)
     variance = float(of_all.var(ddof=1)) if len(of_all) > 1 else None
-    members = _members(parts)
+    members = questions_by_part(parts, n_questions)
     n_places = sum(len(set(names)) or 1 for names in parts)  # a question without a part has a place of its own
     asked = _with_shares([_stratum(name, gaps, at, drawn, variance, n_places) for name, at in members.items()])
     needed = questions_needed(of_all, at_least)
@@ -81,23 +76,15 @@ def strata(
         by=by,
         leader=leader,
         rival=rival,
-        strata=tuple(sorted(asked, key=lambda each: (-(each.share or -1.0), each.part))),
+        parts=tuple(sorted(asked, key=lambda each: (-(each.share or -1.0), each.part))),
         needed=needed,
         needed_by_share=None if overlap else _needed_by_share(needed, len(of_all), asked, variance),
     )
 
 
-def _members(parts: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    members: dict[str, list[int]] = defaultdict(list)
-    for question, names in enumerate(parts):
-        for name in dict.fromkeys(names):
-            members[name].append(question)
-    return members
-
-
 def _by_group(gaps: NDArray[np.float64], groups: Sequence[str]) -> NDArray[np.float64]:
     """Mean difference of each group. Shape (groups,)."""
-    return sum_by_label(gaps[None, :], groups)[0] / sum_by_label(np.ones((1, len(groups))), groups)[0]
+    return sum_by_label(gaps[None, :], groups)[0] / sizes_of(groups)
 
 
 def _stratum(

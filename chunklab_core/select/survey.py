@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from chunklab_core.records.survey import CellAxes, Strata, Survey
 from chunklab_core.select.axes import axis_effects
 from chunklab_core.select.breakdown import LENGTH_NAMES, gold_length_parts, recall_by_part
-from chunklab_core.select.field import make_field
+from chunklab_core.select.entrants import find_entrants
 from chunklab_core.select.lambda_range import lambda_range
 from chunklab_core.select.pareto import pareto_front
 from chunklab_core.select.stability import stability
@@ -55,11 +55,11 @@ def survey(
     Raises:
         ValueError: shapes or numbers of labels do not fit.
     """
-    field = make_field(recall, tokens)
+    entrants = find_entrants(recall, tokens)
     values = np.asarray(recall, dtype=np.float64)
-    leader = field.entrants[0][0]
+    leader = entrants.members[0][0]
     own = [names[0] if names else "" for names in documents]
-    rivals = [] if is_settled else [members[0] for members in field.entrants[1:2]]
+    rivals = [] if is_settled else [members[0] for members in entrants.members[1:2]]
     return Survey(
         axes=axis_effects(values, cells, groups, seed=seed),
         pareto=pareto_front(values, tokens),
@@ -90,7 +90,7 @@ def _strata(
     rivals: Sequence[int],
     parts: Mapping[Literal["tag", "document"], Sequence[Sequence[str]]],
     groups: Sequence[str] | None,
-) -> tuple[Strata, ...]:
+) -> tuple[Strata[int], ...]:
     """Of the leader against the runner-up; nothing where there is none, or where there is one part."""
     several = {by: names for by, names in parts.items() if len({name for each in names for name in each}) > 1}
     return tuple(

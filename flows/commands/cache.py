@@ -8,8 +8,10 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from chunklab_core.cache.maintenance import Inventory, check_is_cache, clear, inventory, prune, verify
-from chunklab_core.cache.store import Store, default_cache_dir
+from chunklab_core.cache.fallback import default_cache_dir
+from chunklab_core.cache.maintenance import Inventory, check_is_cache, clear, inventory, verify
+from chunklab_core.cache.prune import prune
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 from flows import status
 from flows.options import add_cache_dir

@@ -13,11 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunklab_core.cache.fallback import usable_cache
+from chunklab_core.cache.fallback import default_cache_dir, usable_cache
+from chunklab_core.cache.overlay import open_store
+from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import about_to_begin
-from chunklab_core.cache.store import Ref, Store, default_cache_dir
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError, did_you_mean
-from chunklab_core.pipeline import STAGES
+from chunklab_core.stages import all_stages
 from flows import status
 from flows.options import add_cache_dir, path
 from flows.progress import progress_shown
@@ -77,7 +79,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         type=_stage,
-        help=f"run a stage again even if the cache has its results; may be repeated ({', '.join(STAGES)})",
+        help=f"run a stage again even if the cache has its results; may be repeated ({', '.join(all_stages())})",
     )
     group.add_argument("--no-cache", action="store_true", help="reuse nothing and keep nothing")
     add_cache_dir(group)
@@ -114,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
     check_output(out)
     # The output of a plug-in is no part of the report.
     with _cache_folder(options) as cache, contextlib.redirect_stdout(sys.stderr):
-        store = Store(cache)
+        store = open_store(cache)
         with progress_shown(options.quiet, "reading documents and questions"):
             prepared = prepare(docs, questions, config, store)
         if options.plan:
@@ -129,8 +131,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _stage(name: str) -> str:
-    if name not in STAGES:
-        raise argparse.ArgumentTypeError(f"there is no stage {name!r}{did_you_mean(name, STAGES)}")
+    if name not in all_stages():
+        raise argparse.ArgumentTypeError(f"there is no stage {name!r}{did_you_mean(name, all_stages())}")
     return name
 
 
@@ -172,7 +174,7 @@ def _cache_folder(options: argparse.Namespace) -> Iterator[Path]:
 
 def _plan(options: argparse.Namespace, store: Store, prepared: Ref) -> str:
     """What would run, as text or JSON; runs nothing."""
-    from chunklab_core.pipeline import nodes
+    from chunklab_core.graph import nodes
     from chunklab_core.plan.plan import make_plan
     from chunklab_core.plan.reasons import Reason
     from chunklab_core.plan.text import plan_text, plan_to_mapping
@@ -218,7 +220,7 @@ def _evaluate(options: argparse.Namespace, inputs: dict[str, Any], out: Path, ca
                 raise KeyboardInterrupt from error
             raise
         if state.state_details.flow_run_id:
-            n_tasks = 1 + sum(stage.reused + stage.run for stage in report.provenance.run.stages)
+            n_tasks = 1 + sum(stage.reused + stage.run for stage in report.provenance.run.stages.values())
             wait_until_recorded(state.state_details.flow_run_id, n_tasks)
     return report
 

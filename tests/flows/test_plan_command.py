@@ -12,7 +12,7 @@ from small_world import Run, World
 
 from chunklab_core.cache import runs
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import STAGES
+from chunklab_core.stages import all_stages
 from flows import cli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +34,7 @@ def test_a_plan_starts_nothing_and_leaves_nothing_but_the_inputs(tmp_path: Path)
     assert said.stderr == "0\n"
     plan = json.loads(said.stdout)
     assert (plan["run"], plan["reused"], plan["compared_with"]) == (len(plan["nodes"]), 0, None)
-    assert {node["stage"] for node in plan["nodes"]} == set(STAGES)
+    assert {node["stage"] for node in plan["nodes"]} == set(all_stages())
     assert {tuple(node["reasons"]) for node in plan["nodes"]} == {("first run with this cache",)}
     assert not (world.cache / "runs").exists()
     assert {path.name for path in (world.cache / "results").iterdir()} == INPUTS

@@ -2,10 +2,10 @@
 
 import pytest
 
-from chunklab_core.pipeline import STAGES
+from chunklab_core.stages import all_stages
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", all_stages())
 def test_every_stage_has_a_task_with_its_name_and_a_description(stage: str) -> None:
     from tasks.stages import task_of  # here: Prefect reads its settings at import, and tests/flows sets them
 

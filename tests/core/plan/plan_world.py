@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from chunklab_core import pipeline
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.plan.plan import Plan, make_plan
 from chunklab_core.plan.reasons import Reasons
 from chunklab_core.plan.sentences import sentence

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chunklab_core.cache import runs
-from chunklab_core.cache.runs import Effort, RunRecord
+from chunklab_core.cache.run_records import Effort, RunRecord
 from chunklab_core.cache.store import Ref
 from chunklab_core.plan.estimates import History
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Span
 from chunklab_core.records.questions import Question
-from chunklab_core.records.scores import FuzzyFind, MetricsAtK, QuestionScore
-from chunklab_core.score import QuestionGold, mean_scores, score_question
+from chunklab_core.records.scores import FuzzyFind, QuestionScore
+from chunklab_core.score import METRICS, QuestionGold, is_share, mean_scores, score_question
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.hit_rate import hit_at_k
 from chunklab_core.score.mrr import first_hit_rank, reciprocal_rank
@@ -20,7 +23,6 @@ from chunklab_core.score.normalize import normalize_chunk
 from chunklab_core.score.precision import precision_at_k
 from chunklab_core.score.recall import recall_at_k
 from chunklab_core.score.token_level import GoldSlot, Stretch
-from chunklab_core.select.balanced import balanced
 
 LAMP, ROPE = "The lamp hangs in the hall.", "The rope lies in the boat."
 
@@ -33,14 +35,14 @@ def chunk(text: str, at: int = 0, doc_id: str = "doc", prefix: str = "") -> Chun
     return Chunk(f"{doc_id}#{at}", doc_id, Span(at, at + len(text)), text, prefix, words(f"{prefix} {text}"))
 
 
-NO_PLACE = [GoldSlot((), 1)]  # of the gold in tokens of the documents, for who looks at other figures
+NO_PLACE = [GoldSlot((), 1)]  # for tests of figures that do not count tokens of the documents
 
 
 def scored(gold: list[str | tuple[str, ...]], chunks: list[Chunk], k: int = 3) -> QuestionScore:
     question = Question("q", "?", tuple((slot,) if isinstance(slot, str) else slot for slot in gold))
     finds = find_gold(question, chunks, [normalize_chunk(one, []) for one in chunks])
-    against = QuestionGold(int(finds.found.any(axis=1).sum()), NO_PLACE)
-    return score_question(question, chunks, finds, k, gold=against, spans=[], count_tokens=words)
+    known = QuestionGold(int(finds.found.any(axis=1).sum()), NO_PLACE)
+    return score_question(question, chunks, finds, k, gold=known, spans=[], count_tokens=words)
 
 
 def test_the_definitions_on_four_questions() -> None:
@@ -50,22 +52,23 @@ def test_the_definitions_on_four_questions() -> None:
     short = scored([ROPE], [chunk(ROPE)])
     four = [twice, below, empty, short]
 
-    assert [score.recall for score in four] == [0.5, 0, 0, 1]
-    assert [score.hit for score in four] == [1, 0, 0, 1]
-    assert [score.reciprocal_rank for score in four] == [1, 0, 0, 1]
-    assert [score.precision for score in four] == [pytest.approx(2 / 3), 0, 0, pytest.approx(1 / 3)]
+    expected = {
+        "recall_at_k": ([0.5, 0, 0, 1], 0.375),
+        "hit_rate_at_k": ([1, 0, 0, 1], 0.5),
+        "mrr": ([1, 0, 0, 1], 0.5),
+        "precision_at_k": ([2 / 3, 0, 0, 1 / 3], 0.25),
+        "retrieved_tokens_at_k": ([15, 3, 0, 6], 6),
+        "context_efficiency": ([6 / 15, 0, 0, 1], 0.35),
+    }
+    means = mean_scores(four)
+    for metric, (values, mean) in expected.items():
+        assert [score.metrics[metric] for score in four] == pytest.approx(values), metric
+        assert means[metric] == pytest.approx(mean), metric
     assert [score.first_hit_rank for score in four] == [1, None, None, 1]
-    assert [score.retrieved_tokens for score in four] == [15, 3, 0, 6]
-    assert [score.context_efficiency for score in four] == [6 / 15, 0, 0, 1]
     assert twice.found == (True, False)
 
-    mean = mean_scores(four, 2)
-    assert (mean.k, mean.recall_at_k, mean.hit_rate_at_k, mean.mrr) == (2, 0.375, 0.5, 0.5)
-    assert mean.precision_at_k == pytest.approx(0.25)
-    assert (mean.retrieved_tokens_at_k, mean.context_efficiency) == (6, 0.35)
 
-
-def test_order_and_tokens_are_those_of_the_ranking_up_to_k() -> None:
+def test_chunks_below_k_change_no_figure() -> None:
     """Of three chunks that hold the gold, one came back at rank 2 and one below k; the gold is tokens 4 to 10."""
     chunks = [chunk("none"), chunk(f"{LAMP} x", 10), chunk(f"{LAMP} y", 100)]
     question = Question("q", "?", ((LAMP,),))
@@ -74,29 +77,43 @@ def test_order_and_tokens_are_those_of_the_ranking_up_to_k() -> None:
     spans = [Stretch(0, 0, 2), Stretch(0, 4, 11), Stretch(0, 4, 10)]
     score = score_question(question, chunks, finds, 2, gold=gold, spans=spans, count_tokens=words)
 
-    assert score.ndcg == pytest.approx((1 / np.log2(3)) / (1 + 1 / np.log2(3)))
-    assert score.average_precision == pytest.approx(1 / 2 / 3)
-    assert (score.token_recall, score.token_precision, score.token_iou) == pytest.approx((1, 6 / 9, 6 / 9))
-    assert mean_scores([score], 2) == MetricsAtK(
-        k=2,
-        recall_at_k=1,
-        hit_rate_at_k=1,
-        mrr=0.5,
-        precision_at_k=0.5,
-        retrieved_tokens_at_k=8,
-        context_efficiency=6 / 8,
-        ndcg_at_k=score.ndcg,
-        map_at_k=score.average_precision,
-        token_recall=score.token_recall,
-        token_precision=score.token_precision,
-        token_iou=score.token_iou,
+    assert score.metrics == pytest.approx(
+        {
+            "recall_at_k": 1,
+            "hit_rate_at_k": 1,
+            "mrr": 0.5,
+            "precision_at_k": 0.5,
+            "retrieved_tokens_at_k": 8,
+            "context_efficiency": 6 / 8,
+            "ndcg_at_k": (1 / np.log2(3)) / (1 + 1 / np.log2(3)),
+            "map_at_k": 1 / 2 / 3,
+            "token_recall": 1,
+            "token_precision": 6 / 9,
+            "token_iou": 6 / 9,
+        }
     )
+    assert mean_scores([score]) == score.metrics
+
+
+def test_every_metric_but_the_retrieved_tokens_is_a_share() -> None:
+    assert [name for name in METRICS if not is_share(name)] == ["retrieved_tokens_at_k"]
+
+
+def test_a_new_metric_is_one_line_and_reaches_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("chunklab_core.score.longest")
+    module.longest = lambda chunks, k: max(one.n_tokens for one in chunks) / k  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("chunklab_core.score.METRICS", {**METRICS, "longest_at_k": f"{module.__name__}:longest"})
+    score = scored([LAMP], [chunk("one two"), chunk(LAMP, 10)], k=2)
+
+    assert score.metrics["longest_at_k"] == 6 / 2
+    assert list(mean_scores([score])) == [*METRICS, "longest_at_k"]
 
 
 def test_overlapping_golds_count_as_their_union() -> None:
     score = scored(["one two three", "two three four"], [chunk("zero one two three four five")])
 
-    assert score.context_efficiency == 4 / 6
+    assert score.metrics["context_efficiency"] == 4 / 6
 
 
 def test_characters_seen_through_two_chunks_count_once() -> None:
@@ -105,30 +122,32 @@ def test_characters_seen_through_two_chunks_count_once() -> None:
     score = scored(["one two three four", "three four five six"], [first, second])
 
     assert (first.body, second.body) == ("one two three four", "three four five six")
-    assert score.context_efficiency == 6 / 8
+    assert score.metrics["context_efficiency"] == 6 / 8
 
 
 def test_one_gold_in_two_chunks_counts_in_the_first_only() -> None:
-    assert scored([LAMP], [chunk(LAMP), chunk(f"{LAMP} b", 500)]).context_efficiency == 6 / 13
+    assert scored([LAMP], [chunk(LAMP), chunk(f"{LAMP} b", 500)]).metrics["context_efficiency"] == 6 / 13
 
 
-def test_of_alternatives_the_first_listed_one_that_was_found_counts() -> None:
+def test_the_first_listed_wording_that_was_found_counts() -> None:
     slot = ("not there at all", LAMP, "the hall")
 
-    assert scored([slot], [chunk("the hall x y"), chunk(LAMP, 100)]).context_efficiency == 6 / 10
+    assert scored([slot], [chunk("the hall x y"), chunk(LAMP, 100)]).metrics["context_efficiency"] == 6 / 10
 
 
 def test_gold_in_the_prefix_is_found_and_counted() -> None:
-    assert scored(["Winter hours"], [chunk("Shut at noon.", prefix="Winter hours")]).context_efficiency == 2 / 5
+    assert (
+        scored(["Winter hours"], [chunk("Shut at noon.", prefix="Winter hours")]).metrics["context_efficiency"] == 2 / 5
+    )
 
 
-def test_gold_tokens_never_exceed_the_chunk_they_stand_in() -> None:
+def test_gold_tokens_never_exceed_those_of_their_chunk() -> None:
     question = Question("q", "?", ((LAMP,),))
     chunks = [chunk(LAMP)]
     finds = find_gold(question, chunks, [normalize_chunk(chunks[0], [])])
     score = score_question(question, chunks, finds, 1, gold=QuestionGold(1, NO_PLACE), spans=[], count_tokens=len)
 
-    assert score.context_efficiency == 1
+    assert score.metrics["context_efficiency"] == 1
 
 
 def test_a_fuzzy_find_is_listed_with_the_words_that_differ_and_an_exact_one_is_not() -> None:
@@ -154,7 +173,7 @@ def test_a_question_without_gold_has_no_recall() -> None:
 
 def test_a_mean_over_no_question_is_refused() -> None:
     with pytest.raises(ValueError, match="no scored question"):
-        mean_scores([], 2)
+        mean_scores([])
 
 
 def test_metrics_agree_with_an_independent_library_on_random_rankings() -> None:
@@ -180,7 +199,7 @@ def test_metrics_agree_with_an_independent_library_on_random_rankings() -> None:
 
 @settings(max_examples=100, derandomize=True, deadline=None)
 @given(hnp.arrays(np.bool_, st.tuples(st.integers(0, 6), st.integers(1, 4))), st.randoms(use_true_random=False))
-def test_promises_that_hold_for_any_ranking(found: np.ndarray, random: object) -> None:
+def test_figures_of_any_ranking_keep_their_bounds(found: np.ndarray, random: object) -> None:
     k = max(len(found), 1)
     recalls = [recall_at_k(found[:rank]) for rank in range(len(found) + 1)]
     order = np.random.default_rng(0).permutation(len(found))
@@ -190,29 +209,3 @@ def test_promises_that_hold_for_any_ranking(found: np.ndarray, random: object) -
     assert all(0 <= value <= 1 for value in (recalls[-1], hit_at_k(found), reciprocal_rank(found)))
     assert 0 <= precision_at_k(found, k) <= 1
     assert (first_hit_rank(found) is None) == (hit_at_k(found) == 0)
-
-
-def test_balanced_charges_a_cell_for_being_fatter_than_the_leanest() -> None:
-    recall, tokens = np.array([0.8, 0.9, 1.0, 0.0]), np.array([100.0, 200.0, 1000.0, 0.0])
-
-    assert balanced(recall, tokens) == pytest.approx([0.8, 0.85, 0.55, 0.0])
-
-
-def test_balanced_in_play_does_not_let_a_tiny_bad_cell_price_the_others() -> None:
-    recall, tokens = np.array([0.8, 0.9, 0.1]), np.array([400.0, 800.0, 10.0])
-
-    assert balanced(recall, tokens, in_play=np.array([True, True, False])) == pytest.approx(
-        [0.8, 0.85, 0.1 - 0.05 * (10 / 400 - 1)]
-    )
-    assert balanced(recall, tokens).argmax() == 2  # what the plain one makes of the same field
-
-
-def test_balanced_of_a_field_that_retrieved_nothing_is_its_recall() -> None:
-    assert balanced(np.zeros(2), np.zeros(2)).tolist() == [0, 0]
-
-
-def test_whole_documents_win_on_recall_and_lose_on_balanced() -> None:
-    recall, tokens = np.array([0.82, 0.81, 1.0]), np.array([2228.0, 2128.0, 21280.0])
-
-    assert recall.argmax() == 2
-    assert balanced(recall, tokens).argmin() == 2

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_world import Run, World
+from worlds import Run, World
 
 from chunklab_core.cache import runs
 from chunklab_core.cache.store import Store

@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plan_world import HALVES, LETTERS, World
 
-from chunklab_core import pipeline
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.models import embedder as models
 from chunklab_core.plan import comparison
 from chunklab_core.plan.reasons import Code, Reason, document_changes, question_changes
 from chunklab_core.plan.recorded import recorded
 from chunklab_core.plan.sentences import _SENTENCES, sentence
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.stage import Stage
 
 Change = Callable[[World], object]
 
@@ -209,10 +210,10 @@ def test_whatever_changes_together_a_node_that_runs_has_a_reason_and_one_whose_k
     assert all(of_node and Reason("lost") not in of_node for of_node in reasons.values())
 
 
-@pytest.mark.parametrize("stage", sorted(pipeline.STAGES))
+@pytest.mark.parametrize("stage", sorted(all_stages()))
 def test_changed_code_is_named_by_its_stage(stage: str, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    code_of = pipeline._code_of
-    monkeypatch.setattr(pipeline, "_code_of", lambda of: "changed" if of == stage else code_of(of))
+    code_of = Stage.code
+    monkeypatch.setattr(Stage, "code", lambda of, arguments: "changed" if of.name == stage else code_of(of, arguments))
     reasons = world.reasons()
 
     of_stage = {name for name in reasons if name.partition(" ")[0] == stage}

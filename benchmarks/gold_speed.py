@@ -19,11 +19,11 @@ from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document
 from chunklab_core.records.questions import Question
-from chunklab_core.score.edges import passage_of
+from chunklab_core.score.chunk_edges import passage_of
 from chunklab_core.score.gold import find_gold
-from chunklab_core.score.holders import hold
 from chunklab_core.score.locate import Located, locate
-from chunklab_core.score.places import Holders, holders
+from chunklab_core.score.match import match_chunks
+from chunklab_core.score.places import GoldChunks, gold_chunks
 from chunklab_core.score.wordings import wordings_of
 
 _THRESHOLD = 0.90
@@ -68,7 +68,7 @@ def questions(documents: Sequence[Document], n_questions: int, seed: int) -> lis
 
 def by_places(
     documents: Sequence[Document], strategies: Sequence[Sequence[Sequence[Chunk]]], asked: Sequence[Question]
-) -> list[Holders]:
+) -> list[GoldChunks]:
     """Located once, matched once a strategy."""
     wordings = wordings_of(asked, _THRESHOLD)
     located: list[Located] = []
@@ -76,10 +76,10 @@ def by_places(
         located += locate([document.text for document in documents[at : at + _TOGETHER]], wordings)
     found = []
     for chunked in strategies:
-        held = hold(list(zip(documents, chunked, strict=True)), located, wordings)
+        held = match_chunks(list(zip(documents, chunked, strict=True)), located, wordings)
         firsts = np.cumsum([0, *(len(chunks) for chunks in chunked)])
         triples = [(d.doc_id, int(first), each) for d, first, each in zip(documents, firsts, held, strict=False)]
-        found.append(holders(triples, wordings))
+        found.append(gold_chunks(triples, wordings))
     return found
 
 
@@ -122,7 +122,7 @@ def compare(n_questions: int, n_cells: int, tops: Sequence[int], seed: int) -> N
     flat = [[chunk for chunks in chunked for chunk in chunks] for chunked in strategies]
     size = sum(len(document.text) for document in documents)
     print(f"{len(documents)} documents, {size:,} characters; chunks: {', '.join(str(len(each)) for each in flat)}")
-    found: list[Holders] = []
+    found: list[GoldChunks] = []
     seconds = _seconds(lambda: found.extend(by_places(documents, strategies, asked)))
     print(f"located once, matched for {len(strategies)} strategies: {seconds:.2f} s")
     document_of = {document.doc_id: document for document in documents}
@@ -146,7 +146,7 @@ def compare(n_questions: int, n_cells: int, tops: Sequence[int], seed: int) -> N
         )
 
 
-def _look_up(found: Sequence[Holders], asked: Sequence[Question], rankings: Sequence[list[list[int]]]) -> None:
+def _look_up(found: Sequence[GoldChunks], asked: Sequence[Question], rankings: Sequence[list[list[int]]]) -> None:
     for cell, rows in enumerate(rankings):
         for at, question in enumerate(asked):
             found[cell % len(found)].finds(at, len(question.slots), rows[at])

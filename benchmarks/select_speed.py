@@ -17,8 +17,8 @@ import numpy as np
 from chunklab_core.select import probability_best
 from chunklab_core.select.covariance import covariance_of_means
 from chunklab_core.select.hierarchy import posterior
-from chunklab_core.select.lattice import on_lattice
 from chunklab_core.select.rule_out import tails_against_leader
+from chunklab_core.select.whole_units import in_whole_units
 
 CELLS, QUESTIONS, RESAMPLES, TIMES = 60, 1000, 100_000, 3
 
@@ -30,7 +30,7 @@ def main() -> int:
     begun = _peak_mib()
     parts: dict[str, Callable[[], object]] = {
         f"shares of {RESAMPLES:,} resamples": lambda: probability_best(scores, RESAMPLES),
-        f"exact tails of {CELLS - 1} rivals": lambda: tails_against_leader(on_lattice(scores), seed=0),
+        f"exact tails of {CELLS - 1} rivals": lambda: tails_against_leader(in_whole_units(scores), seed=0),
         f"model, {RESAMPLES:,} draws": lambda: posterior(
             scores.mean(axis=1), covariance_of_means(scores, np.ones(QUESTIONS))
         ).shares(RESAMPLES, seed=0),

@@ -71,7 +71,7 @@ def plugin_digest(reference: str, base: Path | None = None) -> str | None:
 def check_unchanged(reference: str, digest: str | None, base: Path | None = None) -> None:
     """Raises ConfigError when the plug-in just loaded is another than the one whose digest stands in the keys."""
     if is_plugin(reference) and plugin_digest(reference, base) != digest:
-        raise ConfigError(f"{reference} was changed while the run was going on. Run again.")
+        raise ConfigError(f"{reference} was changed during the run. Run again.")
 
 
 def _files_behind(files: Iterable[Path]) -> set[Path]:

@@ -13,7 +13,8 @@ from functools import cache
 
 from chunklab_core.cache.formats import pack_json, unpack_json
 from chunklab_core.cache.keys import sources_of_package, worked_out
-from chunklab_core.cache.store import Ref, Store
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 
 

@@ -1,7 +1,7 @@
 """Fixed windows: equal numbers of tokens, each window moved on by the same step.
 
-Why: it knows nothing of the text, so what it retrieves is what size and overlap alone can do; a chunker
-that reads headings or sentences has to beat it to be worth its price.
+Why: it ignores the text, so it shows what size and overlap alone can do. A chunker that reads headings or sentences
+has to beat it to be worth its cost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunklab_core.chunk.cutting import Ruler
-from chunklab_core.chunk.parameters import need_flag, need_order, need_whole
+from chunklab_core.chunk.parameters import check_overlap
 from chunklab_core.chunk.prefix import Paths
 from chunklab_core.records.documents import Document, Span
 
@@ -31,13 +31,10 @@ class FixedChunker:
     heading_path: bool = False
 
     def __post_init__(self) -> None:
-        need_whole(self, "chunk_size", 1)
-        need_whole(self, "overlap", 0)
-        need_order(self, "overlap", "chunk_size", strict=True, why="or the window never moves on")
-        need_flag(self, "heading_path")
+        check_overlap(self)
 
     def __call__(self, document: Document) -> list[Span]:
-        """The windows, in order; windows without text are left out."""
+        """The windows that hold text, in order."""
         windows = self._windows(document, Ruler(document.text))
         return [window for window in windows if not document.text[window.start : window.end].isspace()]
 

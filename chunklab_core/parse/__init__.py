@@ -1,106 +1,78 @@
-"""Stage 1, parse: file -> Document."""
+"""Stage 1, parse: file -> Document. The table of readers; a reader is one file and one line here."""
 
 from __future__ import annotations
 
 import unicodedata
-from difflib import get_close_matches
-from importlib import import_module
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from chunklab_core.errors import ConfigError, ContractError, UnreadableDocument
-from chunklab_core.records.documents import Document
+from chunklab_core.errors import ConfigError, UnreadableDocument, did_you_mean
+from chunklab_core.parse.reading import read_document
+from chunklab_core.records.documents import Document, Note
 
-BUILTINS = {
-    ".docx": "chunklab_core.parse.docx:DocxParser",
-    ".markdown": "chunklab_core.parse.markdown:MarkdownParser",
-    ".md": "chunklab_core.parse.markdown:MarkdownParser",
-    ".pdf": "chunklab_core.parse.pdf:PypdfParser",
-    ".text": "chunklab_core.parse.plain:TextParser",
-    ".txt": "chunklab_core.parse.plain:TextParser",
-}
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The parser of one format, as `module:Class`, and the distributions whose version shapes what it returns."""
+
+    location: str
+    libraries: tuple[str, ...] = ()
+
+
+_MARKDOWN = Reader("chunklab_core.parse.markdown:MarkdownParser", ("markdown-it-py",))
+_TEXT = Reader("chunklab_core.parse.plain:TextParser")
 
 # Readers that the setting parse.pdf chooses from.
-PDF_READERS = {"pypdf": BUILTINS[".pdf"]}
+PDF_READERS = {"pypdf": Reader("chunklab_core.parse.pdf:PypdfParser", ("pypdf", "cryptography"))}
 
-# Distributions whose version shapes what a reader returns; plain text depends on Python alone.
-LIBRARIES: dict[str, tuple[str, ...]] = {
-    ".docx": ("python-docx", "lxml"),
-    ".markdown": ("markdown-it-py",),
-    ".md": ("markdown-it-py",),
-    ".pdf": ("pypdf", "cryptography"),
-    ".text": (),
-    ".txt": (),
+BUILTINS = {
+    ".docx": Reader("chunklab_core.parse.docx:DocxParser", ("python-docx", "lxml")),
+    ".markdown": _MARKDOWN,
+    ".md": _MARKDOWN,
+    ".pdf": PDF_READERS["pypdf"],
+    ".text": _TEXT,
+    ".txt": _TEXT,
 }
 
 
-class Parser(Protocol):
-    """Reads one format. It decides; the room checks what it returns."""
-
-    def __call__(self, doc_id: str, data: bytes) -> Document:
-        """The document of one file's bytes; `UnreadableDocument` where they cannot be read."""
-        ...
-
-
-def is_supported(suffix: str) -> bool:
-    """Whether a built-in reader takes files of this suffix (with its dot, in any case)."""
-    return suffix.lower() in BUILTINS
-
-
-def parse_document(path: str | Path, root: str | Path | None = None, *, pdf: str = "pypdf") -> Document:
-    """One file as text and blocks. Its id is its path relative to `root`, or its name where there is none.
-
-    A file that is read and holds no text is a document with empty text and a warning.
+def reader_of(suffix: str, pdf: str = "pypdf") -> Reader:
+    """The reader for files of a suffix (with its dot, in any case); `pdf` is the value of the setting parse.pdf.
 
     Raises:
-        UnreadableDocument: the file is missing, damaged, locked by a password or of a format without a reader.
-        ValueError: the file does not lie in `root`.
+        ConfigError: there is no such PDF reader.
+        UnreadableDocument: there is no reader for this suffix.
     """
-    path = Path(path)
-    doc_id = path.relative_to(root).as_posix() if root is not None else path.name
-    _parser_for(path.suffix, pdf)  # a format without a reader is said before the file is read
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UnreadableDocument(f"cannot be opened: {error.strerror or error}") from error
-    return parse_bytes(unicodedata.normalize("NFC", doc_id), data, path.suffix, pdf=pdf)
-
-
-def parse_bytes(doc_id: str, data: bytes, suffix: str, *, pdf: str = "pypdf") -> Document:
-    """The same from bytes that are at hand; `suffix` (with its dot) names the format.
-
-    Raises:
-        UnreadableDocument: as for `parse_document`.
-        ContractError: the reader returned what is no document of ours.
-    """
-    location = _parser_for(suffix, pdf)
-    module, _, name = location.partition(":")
-    parser: Parser = getattr(import_module(module), name)()
-    document = parser(doc_id, data)
-    _check(document, doc_id, name)
-    return document
-
-
-def _parser_for(suffix: str, pdf: str) -> str:
     if pdf not in PDF_READERS:
-        near = get_close_matches(pdf, PDF_READERS, 1, 0.0)[0]
-        raise ConfigError(f"parse.pdf is {pdf!r}; known readers: {', '.join(PDF_READERS)}. Did you mean {near!r}?")
-    if not is_supported(suffix):
-        raise UnreadableDocument(f"has no reader for {suffix or 'a name without suffix'}; known: {', '.join(BUILTINS)}")
+        raise ConfigError(f"parse.pdf is {pdf!r}{did_you_mean(pdf, PDF_READERS)} Known: {', '.join(PDF_READERS)}.")
+    if suffix.lower() not in BUILTINS:
+        raise UnreadableDocument(Note("no_reader" if suffix else "no_suffix", {"suffix": suffix, "known": [*BUILTINS]}))
     return PDF_READERS[pdf] if suffix.lower() == ".pdf" else BUILTINS[suffix.lower()]
 
 
-def _check(document: Document, doc_id: str, parser: str) -> None:
-    text, spans = document.text, [element.span for element in document.elements]
-    if document.doc_id != doc_id:
-        raise ContractError(f"{parser} returned id {document.doc_id!r} for {doc_id!r}; a parser must keep the id.")
-    if "\r" in text or not unicodedata.is_normalized("NFC", text):
-        raise ContractError(f"{parser} returned text of {doc_id!r} that is not NFC with \\n line ends.")
-    for span in spans:
-        if not 0 <= span.start < span.end <= len(text) or not text[span.start : span.end].strip():
-            raise ContractError(
-                f"{parser} returned a block {span.start}:{span.end} of {doc_id!r} that is blank or outside."
-            )
-    if any(after.start < before.end for before, after in pairwise(spans)):
-        raise ContractError(f"{parser} returned blocks of {doc_id!r} that overlap or stand out of order.")
+def parse_document(path: str | Path, root: str | Path | None = None, *, pdf: str = "pypdf") -> Document:
+    """One file as text and blocks. Its id is its path relative to `root`, or its name without one.
+
+    A readable file that holds no text becomes a document with empty text and a warning.
+
+    Raises:
+        UnreadableDocument: the file is missing, damaged, locked by a password or of a format without a reader.
+        ValueError: the file is not in `root`.
+    """
+    path = Path(path)
+    doc_id = path.relative_to(root).as_posix() if root is not None else path.name
+    reader = reader_of(path.suffix, pdf)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableDocument(Note("cannot_open", {"cause": error.strerror or str(error)})) from error
+    return read_document(reader.location, unicodedata.normalize("NFC", doc_id), data)
+
+
+def parse_bytes(doc_id: str, data: bytes, suffix: str, *, pdf: str = "pypdf") -> Document:
+    """The same from bytes in memory; `suffix` (with its dot) names the format.
+
+    Raises:
+        UnreadableDocument: as for `parse_document`.
+        ContractError: the parser broke a promise about ids, text or blocks.
+    """
+    return read_document(reader_of(suffix, pdf).location, doc_id, data)

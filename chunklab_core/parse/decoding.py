@@ -1,7 +1,7 @@
-"""Bytes to text: which encoding a file is written in, and the few things that no text of ours may hold.
+"""Bytes to text: the encoding of a file, and the few characters that are removed from every text.
 
-Why: a wrong guess here is silent. Latin letters with zero bytes between them, or a mark in front of the
-first word, look right on a screen and match nothing.
+Why: a wrong guess here is silent. Latin letters with zero bytes between them, or a mark before the first word, look
+right on a screen and match nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 from chunklab_core.errors import UnreadableDocument
+from chunklab_core.records.documents import Note
 
 # The longer marks first: UTF-32's little-endian mark begins with UTF-16's.
 _MARKS = (
@@ -25,8 +26,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_NULS = 0.01  # above this share of zero bytes a file is not text with a slip in it
 
 
-def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text of a file, cleaned, and warnings.
+def decode(data: bytes) -> tuple[str, tuple[Note, ...]]:
+    """The cleaned text of a file, and warnings.
 
     By its mark first (UTF-8, UTF-16, UTF-32), then UTF-16 without a mark (every second byte zero), then UTF-8,
     then Windows-1252 with a warning.
@@ -43,23 +44,28 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
         return clean(data.decode("utf-8"))
     except UnicodeDecodeError:
         text, warnings = clean(_strict(data, "cp1252"))
-        return text, ("is not UTF-8; read as Windows-1252", *warnings)
+        return text, (Note("not_utf8"), *warnings)
 
 
-def clean(raw: str) -> tuple[str, tuple[str, ...]]:
-    r"""Text in NFC with \n line ends, without U+FEFF, NUL and lone surrogates; a warning where NUL was lost."""
+def clean(raw: str) -> tuple[str, tuple[Note, ...]]:
+    r"""Text in NFC with \n line ends, without U+FEFF, NUL and lone surrogates; a warning where NUL is removed."""
     text = _LINE_END.sub("\n", raw.replace("\ufeff", ""))
     nuls = text.count("\0")
-    warnings = (f"{nuls} NUL characters left out",) if nuls else ()
+    warnings = (Note("nul_characters", {"count": nuls}),) if nuls else ()
     text = text.replace("\0", "")
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return unicodedata.normalize("NFC", text), warnings
 
 
-def no_text(text: str) -> tuple[str, ...]:
-    """The warning of a file that was read and holds no text; nothing for any other."""
-    return () if text.strip() else ("holds no text",)
+def no_text(text: str) -> tuple[Note, ...]:
+    """A warning for a readable file without text; empty for any other."""
+    return () if text.strip() else (Note("no_text"),)
+
+
+def one_line(error: Exception) -> str:
+    """An error of a library on one line, shortened."""
+    return " ".join(f"{error}".split())[:200] or type(error).__name__
 
 
 def _with_zero_bytes(data: bytes) -> str:
@@ -67,7 +73,7 @@ def _with_zero_bytes(data: bytes) -> str:
     if encoding:
         return _strict(data, encoding)
     if data.count(0) > _MOST_NULS * len(data):
-        raise UnreadableDocument("is not text (it holds zero bytes); expected UTF-8, UTF-16, UTF-32 or Windows-1252")
+        raise UnreadableDocument(Note("not_text"))
     return _strict(data, "utf-8")
 
 
@@ -87,4 +93,4 @@ def _strict(data: bytes, encoding: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         name = {"cp1252": "UTF-8 or Windows-1252"}.get(encoding, encoding.upper())
-        raise UnreadableDocument(f"is not {name} text (byte {error.start}); save it as UTF-8") from error
+        raise UnreadableDocument(Note("wrong_encoding", {"encoding": name, "byte": error.start})) from error

@@ -1,16 +1,16 @@
-"""What lies in a folder of documents: every file is either taken or named with the reason why not."""
+"""The files of a folder of documents: each is either listed for parsing or skipped with a reason."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from chunklab_core.cache.keys import digest_file
-from chunklab_core.errors import ConfigError
-from chunklab_core.records.documents import SkippedFile
+from chunklab_core.errors import ConfigError, note_text
+from chunklab_core.records.documents import Note, UnreadFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,38 +23,40 @@ class SourceFile:
     n_bytes: int
 
 
-def list_documents(docs: Path, is_supported: Callable[[str], bool]) -> tuple[Path, list[SourceFile], list[SkippedFile]]:
-    """The folder, its readable documents in the order of their ids, and the files that were left out and why.
+def list_documents(docs: Path, readers: Collection[str]) -> tuple[Path, list[SourceFile], list[UnreadFile]]:
+    """The folder, its documents in the order of their ids, and the files that are skipped, with the reason.
 
-    `docs` may be a single file; its folder is then the folder, and no other file is looked at.
+    Args:
+        docs: a folder, or a single file; other files in the file's folder are then ignored.
+        readers: the suffixes that have a reader, in lower case.
 
     Raises:
-        ConfigError: there is no such folder, it cannot be read, or it holds no file of a supported format.
+        ConfigError: the folder does not exist, cannot be read, or holds no file of a supported format.
     """
     if not docs.exists():
         raise ConfigError(f"There is no folder {docs}. Give the folder that holds your documents with --docs.")
     folder = docs if docs.is_dir() else docs.parent
     names = sorted(_walk(folder)) if docs.is_dir() else [docs.name]
-    taken: list[SourceFile] = []
-    skipped: list[SkippedFile] = []
+    listed: list[SourceFile] = []
+    skipped: list[UnreadFile] = []
     for name in names:
-        reason = _reason_to_skip(folder / name, is_supported)
+        path = folder / name
+        reason = _reason_to_skip(path, readers)
         doc_id = unicodedata.normalize("NFC", name.encode("utf-8", "backslashreplace").decode())
         try:
-            if not reason:
-                path = folder / name
-                taken.append(SourceFile(doc_id, name, digest_file(path), path.stat().st_size))
-                continue
+            if reason is None:
+                listed.append(SourceFile(doc_id, name, digest_file(path), path.stat().st_size))
         except OSError as error:
-            reason = f"cannot be read ({error.strerror})"
-        skipped.append(SkippedFile(doc_id, reason))
-    _refuse_nothing(docs, taken, skipped)
-    _refuse_equal_names(taken)
-    return folder, sorted(taken, key=lambda file: file.doc_id), skipped
+            reason = Note("cannot_open", {"cause": error.strerror})
+        if reason is not None:
+            skipped.append(UnreadFile(doc_id, reason))
+    _refuse_nothing(docs, listed, skipped)
+    _refuse_equal_names(listed)
+    return folder, sorted(listed, key=lambda file: file.doc_id), skipped
 
 
 def _walk(folder: Path) -> Iterator[str]:
-    """Paths of all files below a folder, relative and with /; hidden folders are named but not entered."""
+    """Paths of all files below a folder, relative and with /; hidden folders are listed but not entered."""
 
     def give_up(error: OSError) -> None:
         raise ConfigError(f"The folder {error.filename} cannot be read ({error.strerror}).") from error
@@ -68,40 +70,41 @@ def _walk(folder: Path) -> Iterator[str]:
             yield (below / name).as_posix()
 
 
-def _reason_to_skip(path: Path, is_supported: Callable[[str], bool]) -> str:
+def _reason_to_skip(path: Path, readers: Collection[str]) -> Note | None:
     if not is_unicode(path):
-        return "its name, or that of its folder, is not UTF-8; rename it"
+        return Note("name_not_utf8")
     if path.name.startswith("."):
-        return "hidden (its name begins with a dot)"
+        return Note("hidden")
     if path.is_dir():
-        return "a link to a folder; give the folder itself"
+        return Note("link_to_folder")
     if not path.is_file():
-        return "not a regular file, or a broken link"
-    if not is_supported(path.suffix.lower()):
-        return f"format {path.suffix.lower() or 'without a suffix'} is not supported"
-    return ""
+        return Note("not_regular")
+    if not path.suffix:
+        return Note("format_unknown")
+    suffix = path.suffix.lower()
+    return None if suffix in readers else Note("format_unsupported", {"suffix": suffix})
 
 
 def is_unicode(path: Path) -> bool:
-    """Whether a path can be written into a report; names of files may be any bytes."""
+    """Whether a report can hold the path; file names may be any bytes."""
     return not any("\ud800" <= letter <= "\udfff" for letter in str(path))
 
 
-def _refuse_nothing(docs: Path, taken: list[SourceFile], skipped: list[SkippedFile]) -> None:
-    if taken:
+def _refuse_nothing(docs: Path, listed: list[SourceFile], skipped: list[UnreadFile]) -> None:
+    if listed:
         return
     if not skipped:
         raise ConfigError(f"The folder {docs} is empty. Give a folder that holds documents with --docs.")
     example = skipped[0]
     raise ConfigError(
-        f"{docs} holds no document that can be read: {len(skipped)} files were left out, "
-        f"such as {example.path} ({example.reason}). Supported are Markdown, text, PDF and DOCX."
+        f"{docs} holds no document that can be read. {len(skipped)} files are skipped; for example, {example.path} "
+        f"{note_text(example.note)}. Give a folder with Markdown, text, PDF or DOCX files."
     )
 
 
-def _refuse_equal_names(taken: list[SourceFile]) -> None:
+def _refuse_equal_names(listed: list[SourceFile]) -> None:
     seen: dict[str, str] = {}
-    for file in taken:
+    for file in listed:
         if file.doc_id in seen:
             raise ConfigError(
                 f"Two files have the same name {file.doc_id!r} once accents are composed; rename one of them."

@@ -1,49 +1,34 @@
-"""A parsed document as bytes and back, without pickle: what the cache keeps of a file."""
+"""A parsed document as bytes and back, without pickle: the form in which the cache stores it."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
-from chunklab_core.cache.formats import unpack_json
-from chunklab_core.cache.store import Ref, Store, in_step
-from chunklab_core.records.documents import Document, Element, ElementKind, Span
+from chunklab_core.records.documents import Document, Element, ElementKind, Note, Span
 
 _LEVEL = 1  # fastest: text shrinks to a third at 200 MB/s, more effort gains little
 
 
 def pack_document(document: Document, n_tokens: int) -> bytes:
-    """A document with its token count, without its id: that is the file's name and no part of its content."""
+    """A document with its token count, without its id, which comes from the file's name and not from its content."""
     elements = [[e.kind, e.span.start, e.span.end, list(e.path), e.level] for e in document.elements]
     content = {
         "text": document.text,
         "n_tokens": n_tokens,
         "elements": elements,
-        "warnings": list(document.warnings),
+        "warnings": [[note.code, note.arguments] for note in document.warnings],
     }
     return zlib.compress(json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass"), _LEVEL)
 
 
 def unpack_document(doc_id: str, payload: bytes) -> tuple[Document, int]:
-    """The document that was packed, under the name that its file has now, and its token count."""
+    """The packed document, under the current name of its file, and its token count."""
     content = json.loads(zlib.decompress(payload).decode("utf-8", "surrogatepass"))
     elements = tuple(
         Element(cast(ElementKind, kind), Span(start, end), tuple(path), level)
         for kind, start, end, path, level in content["elements"]
     )
-    return Document(doc_id, content["text"], elements, tuple(content["warnings"])), content["n_tokens"]
-
-
-def document_entries(store: Store, parsed: Ref) -> list[dict[str, Any]]:
-    """What a parse node says of each document: id, digest, characters, tokens, warnings."""
-    entries: list[dict[str, Any]] = unpack_json(store.read(parsed))["documents"]
-    return entries
-
-
-def stored_documents(store: Store, doc_ids: Sequence[str], keys: Sequence[bytes]) -> Iterator[tuple[Document, int]]:
-    """Stored documents with their token counts, a few in memory at once."""
-    for ids, part in in_step(doc_ids, keys):
-        found = store.get_all_items("parse", part)
-        yield from (unpack_document(doc_id, found[key]) for doc_id, key in zip(ids, part, strict=True))
+    warnings = tuple(Note(code, arguments) for code, arguments in content["warnings"])
+    return Document(doc_id, content["text"], elements, warnings), content["n_tokens"]

@@ -1,11 +1,10 @@
-"""Documents, as parse hands them on."""
+"""Documents, as parse returns them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
-from chunklab_core.records.marks import Name
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -23,9 +22,9 @@ ElementKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 class Element:
     """One block of a document, as its author laid it out.
 
-    `path` holds the titles of the headings that are open at this block, outermost first; a heading's own
-    title is the last part of its own path. `level` is 1 to 6 for a heading and 0 for anything else.
-    Elements stand in reading order and do not overlap; white space between them belongs to none.
+    `path` holds the titles of the headings above this block, outermost first; a heading's own title is the last
+    part of its own path. `level` is 1 to 6 for a heading and 0 for anything else. Elements are in reading order and
+    do not overlap; white space between them belongs to none.
     """
 
     kind: ElementKind
@@ -35,18 +34,26 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A remark on a file: a code of `chunklab_core.errors.NOTE_TEXTS`, and plain JSON values for its text."""
+
+    code: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One parsed document. `text` is NFC with \\n line ends; `doc_id` is its path relative to the folder, with /."""
 
     doc_id: str
     text: str
     elements: tuple[Element, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """A file that was not read; `path` is relative to the folder of documents."""
+class UnreadFile:
+    """A file that the run does not read; `path` is relative to the folder, `note` holds the reason."""
 
-    path: Name
-    reason: Name
+    path: str
+    note: Note

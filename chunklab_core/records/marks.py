@@ -27,7 +27,7 @@ class Mark(Enum):
 
     LEFT_OUT = "left out where it is None or empty"
     INLINE = "its entries are written in place of it, as fields of the record"
-    KEY = "not written: the record is found under it"
+    KEY = "not written"
 
 
 @dataclass(frozen=True, slots=True)

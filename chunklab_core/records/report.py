@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from chunklab_core.records.chunks import Health
-from chunklab_core.records.documents import SkippedFile
 from chunklab_core.records.marks import (
     Amount,
     Count,
@@ -30,7 +29,6 @@ from chunklab_core.records.verdict import SpeaksOf, Status
 
 SCHEMA_VERSION: Literal[1] = 1
 
-RankingMetric = Literal["balanced", "recall_at_k", "hit_rate_at_k", "mrr", "precision_at_k", "context_efficiency"]
 Loss = Annotated[Mapping[LossPart, Share], Keywords(minProperties=7)]
 """Every part with its share of the recall, in the order in which they are checked; together 1 - recall."""
 CellShares = Mapping[Name, Share]
@@ -111,6 +109,14 @@ class DocumentEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that was not read; `path` is relative to the folder of documents."""
+
+    path: Name
+    reason: Name
+
+
+@dataclass(frozen=True, slots=True)
 class SkippedQuestion:
     """A question that is not scored."""
 
@@ -128,14 +134,17 @@ class Questions:
 
 
 def _why_no_number(verdict: CellVerdict) -> str:
-    if verdict.status == "leans" and not any(reason.startswith("No realistic number") for reason in verdict.reasons):
+    if verdict.status == "leans" and "no_realistic_number" not in verdict.reason_codes:
         return "other_evidence"
     return {"winner": "settled", "tied": "tied", "only": "nothing_to_compare"}.get(verdict.status, "no_number")
 
 
 @dataclass(frozen=True, slots=True)
 class CellVerdict:
-    """The verdict in the names of the cells. Attributes as in `Verdict`."""
+    """The verdict in the names of the cells. Attributes as in `Verdict`.
+
+    `reasons` holds sentences, `reason_codes` the code of each.
+    """
 
     status: Status
     leader: Name
@@ -155,6 +164,7 @@ class CellVerdict:
     questions_needed: Annotated[Positive | None, Undefined(_why_no_number)]
     reasons: tuple[Name, ...]
     undefined: ClassVar[Reasons]
+    reason_codes: Annotated[tuple[str, ...], Mark.KEY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +300,7 @@ class Report:
     skipped: tuple[SkippedFile, ...]
     questions: Questions
     k: Positive
-    ranking_metric: RankingMetric
+    ranking_metric: Name
     verdict: CellVerdict
     axes: AxisEffects
     pareto: ParetoFront[Name]

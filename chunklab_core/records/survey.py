@@ -147,10 +147,9 @@ class PartRecall:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Recall part by part: `cells` holds, per cell, the parts in their order. `warning` is on parts that are small."""
+    """Recall part by part: `cells` holds the parts of each cell, in one order."""
 
     cells: tuple[tuple[PartRecall, ...], ...]
-    warning: str | None
 
 
 @dataclass(frozen=True, slots=True)

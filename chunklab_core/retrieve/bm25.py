@@ -6,7 +6,7 @@ a shared term gets no rank, or a fusion would move its result toward the first c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +14,17 @@ from numpy.typing import NDArray
 from chunklab_core.records.rankings import KeywordIndex, Ranking
 
 
-def rank(
-    index: KeywordIndex,
-    queries: Sequence[str],
-    *,
-    k1: float,
-    b: float,
-    depth: int,
-    tokenize: Callable[[str], list[str]],
-) -> list[Ranking]:
-    """The `depth` best candidates of each question; ties go to the earlier chunk.
+def rank(index: KeywordIndex, questions: Sequence[Sequence[str]], *, k1: float, b: float, depth: int) -> list[Ranking]:
+    """The `depth` best candidates of each question, given as terms; ties go to the earlier chunk.
 
-    `tokenize` must be the function with which the index was built.
+    The terms must come from the function with which the index was built.
 
     Raises:
         ValueError: `depth` is below 1, or the index refuses `k1` or `b`.
     """
     if depth < 1:
         raise ValueError(f"bm25.rank: depth is {depth}; it must be at least 1.")
-    return [_best(scores, depth) for scores in index.scores(map(tokenize, queries), k1=k1, b=b)]
+    return [_best(scores, depth) for scores in index.scores(questions, k1=k1, b=b)]
 
 
 def _best(scores: NDArray[np.float64], depth: int) -> Ranking:

@@ -96,6 +96,14 @@ def candidate_windows(snippet: str, passage: str, max_edits: int) -> list[tuple[
     return windows
 
 
+def may_align(snippet: str, window: str, max_edits: int) -> bool:
+    """False where too few of the snippet's characters are in the window in their order; True proves nothing."""
+    from rapidfuzz.distance import LCSseq
+
+    enough = len(snippet) - max_edits  # characters that no edit touches form a common subsequence
+    return bool(LCSseq.similarity(snippet, window, score_cutoff=enough) >= enough)
+
+
 def _occurrences(piece: str, passage: str) -> Iterator[int]:
     at = passage.find(piece)
     while at >= 0:

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.questions import Question
-from chunklab_core.score.align import Units, best_place, candidate_windows, units_of
-from chunklab_core.score.grams import block_hashes, may_hold
+from chunklab_core.score.align import Units, best_place, candidate_windows, may_align, units_of
+from chunklab_core.score.ngrams import block_hashes, may_hold
 from chunklab_core.score.normalize import Passage, normalize_passage
 from chunklab_core.text import figure_spans, inside
 
+_HYPHENS = ("-", "\u2010", "\u00ad")
 _ROUNDING = 1e-9  # a tenth of 70 characters is 7 edits, whatever the binary fraction of 0.90 says
 
 
@@ -173,9 +174,9 @@ def copies(snippet: Snippet, passage: Passage, first: int, last: int) -> Iterato
 
 def literal_copies(snippet: Snippet, passage: Passage) -> Iterator[tuple[int, int]]:
     """Copies that begin or end at a hyphen, where the passage joins what the snippet cannot; ranges of `raw`."""
-    typed = snippet.typed.strip()
-    if not typed.startswith(HYPHENS) and not typed.endswith(HYPHENS):
+    if not has_outer_hyphen(snippet):
         return
+    typed = snippet.typed.strip()
     at = passage.raw.find(typed)
     figures = sorted([*figure_spans(passage.raw), *passage.cuts]) if at >= 0 else []
     while at >= 0:
@@ -185,7 +186,10 @@ def literal_copies(snippet: Snippet, passage: Passage) -> Iterator[tuple[int, in
         at = passage.raw.find(typed, at + 1)
 
 
-HYPHENS = ("-", "\u2010", "\u00ad")
+def has_outer_hyphen(snippet: Snippet) -> bool:
+    """Whether the wording begins or ends at a hyphen; a passage may then hold a copy that its normalized text lacks."""
+    typed = snippet.typed.strip()
+    return typed.startswith(_HYPHENS) or typed.endswith(_HYPHENS)
 
 
 def _in_order(snippet: Snippet, passage: Passage) -> bool:
@@ -214,24 +218,15 @@ def nearest(
     """
     wanted: Units | None = None
     best: tuple[int, int, int] | None = None
-    for start, end in windows:
-        cut_first, cut_last = inside(passage.figures, start), inside(passage.figures, end)
-        start, end = cut_first[0] if cut_first else start, cut_last[1] if cut_last else end
-        if not _may_align(snippet.text, passage.text[start:end], max_edits):
+    for window in windows:
+        start, end = passage.with_whole_figures(*window)
+        if not may_align(snippet.text, passage.text[start:end], max_edits):
             continue
         wanted = wanted or units_of(snippet.text, snippet.figures, 0, len(snippet.text))
         place = best_place(wanted, units_of(passage.text, passage.figures, start, end), max_edits)
         if place and (best is None or place[0] < best[0]):
             best = place
     return best
-
-
-def _may_align(wanted: str, window: str, max_edits: int) -> bool:
-    """Whether enough of the characters stand there in their order: those that no edit touches form a subsequence."""
-    from rapidfuzz.distance import LCSseq
-
-    enough = len(wanted) - max_edits
-    return bool(LCSseq.similarity(wanted, window, score_cutoff=enough) >= enough)
 
 
 def differing_words(expected: str, text: str, start: int, end: int) -> tuple[str, str]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from chunklab_core.score.gold import Snippet, copies, differing_words, literal_copies, nearest
 from chunklab_core.score.normalize import Passage, normalize_passage
-from chunklab_core.score.sieve import Window
+from chunklab_core.score.snippet_search import Window
 from chunklab_core.score.wordings import Wordings
-from chunklab_core.text import inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def locate(texts: Sequence[str], wordings: Wordings) -> list[Located]:
     """What some documents hold of the wordings; each text is read once."""
     passages = [normalize_passage(text) for text in texts]
     found: list[tuple[list[Occurrence], list[Zone]]] = [([], []) for _ in texts]
-    for window in wordings.sieve.windows([passage.text for passage in passages]):
+    for window in wordings.search.windows([passage.text for passage in passages]):
         occurrences, zones = found[window.text]
         there = list(_occurrences(wordings, window, passages[window.text]))
         occurrences += there
@@ -77,7 +76,7 @@ def _occurrences(wordings: Wordings, window: Window, passage: Passage) -> Iterat
     for start, end in exact:
         yield Occurrence(window.snippet, *passage.raw_span(start, end), 0)
     max_edits = wordings.edits(window.snippet)
-    around = _with_figures(window, passage)
+    around = passage.with_whole_figures(window.start, window.end)
     if exact or not max_edits or not _has_figures(snippet, passage, *around):
         return
     place = nearest(snippet, passage, max_edits, [around])
@@ -98,15 +97,9 @@ def _has_figures(snippet: Snippet, passage: Passage, start: int, end: int) -> bo
     return True
 
 
-def _with_figures(window: Window, passage: Passage) -> tuple[int, int]:
-    """The window with the figures that its edges cut."""
-    first, last = inside(passage.figures, window.start), inside(passage.figures, window.end)
-    return first[0] if first else window.start, last[1] if last else window.end
-
-
 def _zone(window: Window, passage: Passage) -> Zone:
     """The window in characters of the document."""
-    start, end = _with_figures(window, passage)
+    start, end = passage.with_whole_figures(window.start, window.end)
     if (start, end) == (0, len(passage.text)):
         return Zone(window.snippet, 0, len(passage.raw))
     return Zone(window.snippet, *passage.raw_span(start, end))

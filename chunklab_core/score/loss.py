@@ -22,7 +22,7 @@ READS_A_WINDOW = "dense"
 
 
 @dataclass(frozen=True, slots=True)
-class SlotTrail:
+class SlotFacts:
     """What is known of one slot of a question under one cell.
 
     Attributes:
@@ -39,7 +39,7 @@ class SlotTrail:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionTrail:
+class QuestionFacts:
     """What is known of one question under one cell.
 
     Attributes:
@@ -50,12 +50,12 @@ class QuestionTrail:
     """
 
     question_id: str
-    slots: tuple[SlotTrail, ...]
+    slots: tuple[SlotFacts, ...]
     legs: Mapping[str, Sequence[int]]
     before_rerank: Sequence[int] | None = None
 
 
-def cell_loss(trails: Sequence[QuestionTrail], k: int) -> Loss:
+def cell_loss(trails: Sequence[QuestionFacts], k: int) -> Loss:
     """Where a cell lost the gold that is missing from its top k, and which questions miss it.
 
     A slot weighs 1 / (slots of its question), and a question 1 / (scored questions): just as in the recall. So the
@@ -85,7 +85,7 @@ def exact_shares(lost: Iterable[Sequence[LossPart | None]]) -> dict[LossPart, Fr
     return shares
 
 
-def _part(trail: QuestionTrail, slot: SlotTrail, k: int) -> LossPart | None:
+def _part(trail: QuestionFacts, slot: SlotFacts, k: int) -> LossPart | None:
     """Where one slot was lost; None where it was not."""
     if slot.found:
         return None

@@ -19,7 +19,7 @@ import regex
 from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
-from chunklab_core.score.grams import gram_table
+from chunklab_core.score.ngrams import gram_table
 from chunklab_core.text import figure_spans, fold, grapheme_starts, inside
 
 # A noncharacter stands for what is left of a figure that was cut: no text that anyone typed equals it.
@@ -74,6 +74,11 @@ class Passage:
         """The range of `raw` from which the non-empty range `[start, end)` of `text` was made."""
         first, last = self._folded(start), self._folded(end - 1)
         return self._origin(first)[0], self._origin(last)[1]
+
+    def with_whole_figures(self, start: int, end: int) -> tuple[int, int]:
+        """The range `[start, end)` of `text`, widened by the figures that its edges cut."""
+        first, last = inside(self.figures, start), inside(self.figures, end)
+        return first[0] if first else start, last[1] if last else end
 
     def _folded(self, at: int) -> int:
         collapsed, compacted = self._kept

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from chunklab_core.records.questions import Question
 from chunklab_core.score.gold import GoldFinds, Match, Place
-from chunklab_core.score.holders import Held
 from chunklab_core.score.locate import Located
+from chunklab_core.score.match import ChunkMatch
 from chunklab_core.score.wordings import Wordings
 
 Slot = tuple[int, int]
@@ -57,7 +57,7 @@ def slot_places(located: Iterable[tuple[int, str, Located]], wordings: Wordings)
 def slots_without(held: Iterable[Slot], questions: Sequence[Question]) -> list[Slot]:
     """The slots that are not among those given, in the order of the questions.
 
-    Of `slot_places` it names the gold that is in no parsed text; of `Holders.slots`, what no chunk holds.
+    Of `slot_places` it names the gold that is in no parsed text; of `GoldChunks.slots`, what no chunk holds.
     """
     known = set(held)
     slots = ((at, slot) for at, question in enumerate(questions) for slot in range(len(question.slots)))
@@ -65,7 +65,7 @@ def slots_without(held: Iterable[Slot], questions: Sequence[Question]) -> list[S
 
 
 @dataclass(frozen=True)
-class Holders:
+class GoldChunks:
     """Which chunks of one strategy hold which gold.
 
     Attributes:
@@ -106,11 +106,11 @@ class Holders:
         return rows
 
 
-def holders(held: Iterable[tuple[str, int, Sequence[Held]]], wordings: Wordings) -> Holders:
+def gold_chunks(held: Iterable[tuple[str, int, Sequence[ChunkMatch]]], wordings: Wordings) -> GoldChunks:
     """What all chunks of a strategy hold, by question; gold counts only in the documents that its question names.
 
     Args:
-        held: of each document its id, the row of its first chunk and what `chunklab_core.score.holders.hold` found.
+        held: of each document its id, the row of its first chunk and what `chunklab_core.score.match.hold` found.
         wordings: those that were looked for.
     """
     rows = []
@@ -123,4 +123,4 @@ def holders(held: Iterable[tuple[str, int, Sequence[Held]]], wordings: Wordings)
                     rows.append((*key, match.edits, match.start, match.end, match.expected, match.found))
     rows.sort()
     table = np.array([row[:7] for row in rows], dtype=np.int64).reshape(-1, 7)
-    return Holders(table, {at: row[7:] for at, row in enumerate(rows) if row[4]})
+    return GoldChunks(table, {at: row[7:] for at, row in enumerate(rows) if row[4]})

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chunklab_core.records.questions import Question
-from chunklab_core.score.gold import HYPHENS, Snippet, edits_allowed, make_snippet
-from chunklab_core.score.sieve import Sieve
+from chunklab_core.score.gold import Snippet, edits_allowed, has_outer_hyphen, make_snippet
+from chunklab_core.score.snippet_search import SnippetSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,17 @@ class Wordings:
         snippets: each distinct wording once.
         uses: of each snippet, the slots that it answers, in the order of the questions.
         fuzzy_threshold: the share of a wording's characters that must be right.
-        sieve: looks for all of them at once.
+        search: looks for all of them at once.
     """
 
     snippets: tuple[Snippet, ...]
     uses: tuple[tuple[Use, ...], ...]
     fuzzy_threshold: float
-    sieve: Sieve
+    search: SnippetSearch
 
     def has_hyphen(self, wording: int) -> bool:
-        """Whether a copy may stand somewhere character by character where the normalized text has none."""
-        typed = self.snippets[wording].typed.strip()
-        return typed.startswith(HYPHENS) or typed.endswith(HYPHENS)
+        """Whether a passage may hold a copy, character by character, that its normalized text lacks."""
+        return has_outer_hyphen(self.snippets[wording])
 
     def edits(self, wording: int) -> int:
         """The edits that are allowed in a wording."""
@@ -62,5 +61,5 @@ def wordings_of(questions: Sequence[Question], fuzzy_threshold: float) -> Wordin
                 use = Use(at, slot, place, frozenset(question.documents))
                 uses.setdefault(wording, []).append(use)
     snippets = tuple(make_snippet(wording) for wording in uses)
-    sieve = Sieve([(snippet.text, edits_allowed(snippet, fuzzy_threshold)) for snippet in snippets])
-    return Wordings(snippets, tuple(tuple(each) for each in uses.values()), fuzzy_threshold, sieve)
+    search = SnippetSearch([(snippet.text, edits_allowed(snippet, fuzzy_threshold)) for snippet in snippets])
+    return Wordings(snippets, tuple(tuple(each) for each in uses.values()), fuzzy_threshold, search)

@@ -1,34 +1,30 @@
 """Recall part by part: by tag, by document, by length of the gold.
 
-Why: a mean over all questions hides that a chunker fails on tables, or on one handbook, which is what one can repair.
-Parts are small, so each figure comes with how many questions it rests on and with its interval; and parts are many, so
-some stand out by chance, which the reader is told in figures.
+Why: a mean over all questions hides that a chunker fails on tables, or on one handbook, and those failures can be
+fixed. Parts are small, so each figure comes with its number of questions and its interval.
 
 Source: Efron and Tibshirani (1993), section 13.3, and Wilson (1927) for the intervals (see `group_bootstrap` and
 `wilson`); Cochran, Sampling Techniques (3rd ed., 1977), section 6.4, for the variance of a mean over groups of unequal
-size; Miller, Simultaneous Statistical Inference (2nd ed., 1981), section 1.1, for how many findings chance makes.
+size.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.records.survey import Breakdown, Interval, PartRecall
-from chunklab_core.select.field import check_labels
-from chunklab_core.select.group_bootstrap import RESAMPLES, checked_recall, intervals_of_sums, sums_and_sizes
+from chunklab_core.select.group_bootstrap import RESAMPLES, intervals_of_sums, sums_and_sizes
+from chunklab_core.select.labels import group_labels, questions_by_part
+from chunklab_core.select.whole_units import checked_scores
 from chunklab_core.select.wilson import wilson_interval
 
 GOLD_LENGTHS = ((1, 25), (26, 75), (76, 200), (201, None))  # tokens: a phrase, a sentence or two, a paragraph, more
 LENGTH_NAMES = tuple(
     f"{first} to {last} tokens" if last is not None else f"over {first - 1} tokens" for first, last in GOLD_LENGTHS
 )
-_FEW = 15  # questions in a part, below which nothing should be read from it
-_MANY = 5  # parts
-_ERROR = 0.05
 
 
 def recall_by_part(
@@ -44,35 +40,29 @@ def recall_by_part(
 
     Args:
         recall: shape (cells, questions), fractions in [0, 1].
-        parts: per question the parts it belongs to: its tags, its documents. There may be none.
+        parts: the parts of each question, such as its tags or its documents; may be empty.
         groups: one label a question; questions of one label are drawn together.
-        order: the parts as they are to be listed; those without a question are left out. None: by name.
-        resamples: how many resamples the intervals rest on.
-        seed: of the resamples.
+        order: the order of the parts; parts without a question are left out. None: by name.
+        resamples: how many resamples are drawn for the intervals.
+        seed: seed of the resamples.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit.
     """
-    values = checked_recall(recall)
+    values = checked_scores(recall, "recall")
     n_questions = values.shape[1]
-    if len(parts) != n_questions:
-        raise ValueError(f"parts holds {len(parts)} entries for {n_questions} questions; expected one a question.")
-    check_labels(groups, n_questions, "groups")
-    drawn = groups if groups is not None else [str(at) for at in range(n_questions)]
-    members: dict[str, list[int]] = defaultdict(list)
-    for question, names in enumerate(parts):
-        for name in dict.fromkeys(names):
-            members[name].append(question)
+    drawn = group_labels(groups, n_questions)
+    members = questions_by_part(parts, n_questions)
     listed = [name for name in order if name in members] if order is not None else sorted(members)
     columns = [_part(name, values, members[name], drawn, resamples, seed) for name in listed]
     cells = tuple(tuple(column[cell] for column in columns) for cell in range(len(values)))
-    return Breakdown(cells, _warning({name: len(members[name]) for name in listed}))
+    return Breakdown(cells)
 
 
 def gold_length_parts(gold_tokens: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    """Per question the band in which the length of its longest gold lies, as parts for `recall_by_part`.
+    """The band of each question by the length of its longest gold, as parts for `recall_by_part`.
 
-    Bands are the same in every run, so that runs can be compared; the longest gold is the first that a cut divides.
+    Bands are the same in every run, so that runs can be compared. The longest gold counts because cuts divide it first.
     """
     return tuple(
         next(
@@ -108,7 +98,7 @@ def _part(
 
 
 def _wilson(mean: float, variance: float, n_groups: int) -> Interval | None:
-    """Where it should stand beside the other: Wilson's, for as many yes-or-no answers as the groups are worth."""
+    """Wilson's interval where it is needed, for as many yes-or-no answers as the groups are worth; else None."""
     if n_groups >= 30 and 0.05 <= mean <= 0.95:
         return None
     if variance > 1e-18:
@@ -116,17 +106,3 @@ def _wilson(mean: float, variance: float, n_groups: int) -> Interval | None:
     if n_groups > 1 and 0 < mean < 1:
         return mean, mean
     return wilson_interval(mean, n_groups)  # all found, all missed, or one group: as many answers as groups
-
-
-def _warning(sizes: dict[str, int]) -> str | None:
-    few = [n for n in sizes.values() if n < _FEW]
-    parts = []
-    if len(sizes) >= _MANY:
-        parts.append(
-            f"With {len(sizes)} parts, about {_ERROR * len(sizes):.1f} of them stand out at 95 % by chance alone."
-        )
-    if few and len(sizes) > 1:
-        parts.append(
-            f"{len(few)} of {len(sizes)} parts hold fewer than {_FEW} questions: read their intervals, not their means."
-        )
-    return " ".join(parts) or None

@@ -1,10 +1,10 @@
-"""Intervals of means over questions, whole groups of questions being drawn together.
+"""Intervals of means over questions, with whole groups of questions drawn together.
 
-Why: near-duplicate questions move together. An interval that draws them one by one is too narrow by as much as there
-are copies.
+Why: near-duplicate questions move together. An interval that draws them one by one is too narrow: the more copies, the
+narrower.
 
-Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3, for the percentile interval;
-Davison and Hinkley, Bootstrap Methods and their Application (1997), section 3.8, for drawing whole clusters.
+Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3, for the percentile interval; see
+`labels` for drawing whole groups.
 """
 
 from __future__ import annotations
@@ -12,28 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from chunklab_core.records.survey import Interval
 from chunklab_core.select.bootstrap import resample_counts
-from chunklab_core.select.lattice import sum_by_label
+from chunklab_core.select.labels import sizes_of, sum_by_label
 
 RESAMPLES = 2_000  # the bounds of an interval then vary by about a twentieth of its width
 _DIGITS = 12  # sums of fractions differ beyond these from machine to machine
-
-
-def checked_recall(recall: ArrayLike) -> NDArray[np.float64]:
-    """Recall (cells, questions) as an array.
-
-    Raises:
-        ValueError: the shape is another, something is missing (NaN) or infinite, or there is no cell or no question.
-    """
-    values = np.asarray(recall, dtype=np.float64)
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(f"recall has shape {values.shape}; expected (cells, questions) with at least one of each.")
-    if not np.isfinite(values).all():
-        raise ValueError("recall holds NaN or infinity; leave questions without a score out, for every cell.")
-    return values
 
 
 def intervals(
@@ -45,7 +31,7 @@ def intervals(
         values: shape (rows, questions).
         groups: one label a question.
         resamples: how many resamples are drawn.
-        seed: of the resamples; rows see the same ones.
+        seed: seed of the resamples; all rows use the same ones.
 
     Returns:
         One a row; None where there are fewer than two groups.
@@ -56,15 +42,14 @@ def intervals(
 def sums_and_sizes(
     values: NDArray[np.float64], groups: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the groups hold: sums, shape (rows, groups), and numbers of questions, shape (groups,)."""
-    sums = sum_by_label(np.vstack([values, np.ones(len(groups))]), groups)
-    return sums[:-1], sums[-1]
+    """The sums of each group, shape (rows, groups), and its number of questions, shape (groups,)."""
+    return sum_by_label(values, groups), sizes_of(groups)
 
 
 def intervals_of_sums(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], resamples: int = RESAMPLES, seed: int = 0
 ) -> list[Interval | None]:
-    """As `intervals`, of what `sums_and_sizes` gives."""
+    """Like `intervals`, from the result of `sums_and_sizes`."""
     if len(sizes) < 2:
         return [None] * len(sums)
     blocks = [sums @ counts.T / (counts @ sizes) for counts in resample_counts(len(sizes), resamples, seed)]

@@ -1,12 +1,12 @@
-"""Whether the leader still leads when one looks again: at another k, another model, half of the documents or of the
-questions, another price of context.
+"""Whether the leader still leads in other views: at another k, with another model, on half of the documents or of the
+questions, at another price of context.
 
-Why: a share of resamples speaks of other questions of the same kind, and of nothing else that was chosen on the way.
-"Holds in 17 of 20" shows at a glance what the lead depends on. It is a description and not a test: the views share
-their answers, so the number has no error rate.
+Why: a share of resamples is about other questions of the same kind, not about the other choices of the evaluation.
+"Holds in 17 of 20" shows quickly what the lead depends on. It is a description and not a test: the views share their
+answers, so the number has no error rate.
 
-Source: Yu and Kumbier, Veridical data science (2020), section "Stability", for looking again under every choice that
-could as well have been another; Mosteller and Tukey, Data Analysis and Regression (1977), chapter 8, for halves.
+Source: Yu and Kumbier, Veridical data science (2020), section "Stability", for repeating the analysis under other
+reasonable choices; Mosteller and Tukey, Data Analysis and Regression (1977), chapter 8, for halves.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.records.survey import CellAxes, Stability, StabilityView
 from chunklab_core.select.balanced import balanced
-from chunklab_core.select.field import check_labels
-from chunklab_core.select.group_bootstrap import checked_recall
-from chunklab_core.select.lattice import on_lattice
+from chunklab_core.select.labels import check_labels, group_labels
+from chunklab_core.select.whole_units import checked_scores, in_whole_units
 
 _SPLITS = 3  # into two halves each
 _FEWEST = 4  # documents, or groups of questions, that are worth halving
@@ -48,28 +47,27 @@ def stability(
 
     Args:
         recall: shape (cells, questions).
-        leader: the cell that is looked at.
-        tokens: the same shape, retrieved tokens: of equal cells the cheapest is named; without tokens, the first.
-        cells: one a row. With two models or more, each model is a view of its cells and of those without a model, and
-            holds where the leader's cell of that model leads it.
-        by_k: recall at each other k, shape as `recall`.
+        leader: the cell to check.
+        tokens: the same shape, retrieved tokens: the cheapest of equal cells is named; without tokens, the first.
+        cells: one a row. With two models or more, each model is a view of its cells and of those without a model. It
+            holds where the leader's cell of that model leads the view.
+        by_k: recall at each other k, with the shape of `recall`.
         documents: one label a question. With four or more, three random halvings are six views.
-        groups: one label a question; questions of one label stay together when the questions are halved likewise.
+        groups: one label a question; with four or more, the questions are halved likewise, each group in one half.
         in_play: the cells that compete under a price; None: all.
         balanced_lambda: the price; a quarter, half, once, twice and four times it are views. None or 0: no such view.
-        seed: of the halvings.
+        seed: seed of the halvings.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit, or there is no such leader.
     """
-    values = checked_recall(recall)
+    values = checked_scores(recall, "recall")
     n_cells, n_questions = values.shape
     if not 0 <= leader < n_cells:
         raise ValueError(f"leader is {leader}; expected a row of the {n_cells} of recall.")
-    for labels, what in ((documents, "documents"), (groups, "groups")):
-        check_labels(labels, n_questions, what)
+    check_labels(documents, n_questions, "documents")
     costs = np.zeros((n_cells, n_questions)) if tokens is None else np.asarray(tokens, dtype=np.float64)
-    drawn = groups if groups is not None else [str(at) for at in range(n_questions)]
+    drawn = group_labels(groups, n_questions)
     views = [
         *_at_other_k(by_k or {}, leader, costs),
         *_by_model(values, leader, costs, cells or ()),
@@ -84,8 +82,8 @@ def stability(
 
 
 def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int) -> tuple[int, bool]:
-    """Who has the highest recall, the cheapest of equals, and whether the leader is among them."""
-    lattice = on_lattice(values)
+    """The cell of highest recall (the leader, else the cheapest of equals), and whether the leader is one of them."""
+    lattice = in_whole_units(values)
     totals, prices = lattice.values.sum(axis=1), costs.sum(axis=1)
     level = totals >= totals.max() - lattice.slack
     first = min(np.flatnonzero(level).tolist(), key=lambda cell: (cell != leader, prices[cell], cell))
@@ -94,7 +92,7 @@ def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int)
 
 def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.float64]) -> Iterator[StabilityView[int]]:
     for k, recall in sorted(by_k.items()):
-        values = checked_recall(recall)
+        values = checked_scores(recall, "recall")
         if values.shape != costs.shape:
             raise ValueError(f"by_k[{k}] has shape {values.shape}; expected that of recall, {costs.shape}.")
         yield StabilityView("k", f"k = {k}", *_first(values, costs, leader))

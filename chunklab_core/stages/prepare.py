@@ -16,19 +16,20 @@ from numpy.typing import NDArray
 from chunklab_core.cache.code_memory import code_remembered
 from chunklab_core.cache.formats import pack_json
 from chunklab_core.cache.keys import digest
-from chunklab_core.cache.store import Ref, Store
-from chunklab_core.chunk import bears_path, declared_maximum, default_params, make_chunker, takes_embedder
-from chunklab_core.errors import ConfigError, did_you_mean
+from chunklab_core.cache.protocol import Ref
+from chunklab_core.cache.store import Store
+from chunklab_core.chunk import default_params, make_chunker, takes_embedder
+from chunklab_core.chunk.build import declared_maximum, uses_heading_path
+from chunklab_core.errors import ConfigError, did_you_mean, note_text
 from chunklab_core.inputs.questions import load_questions
 from chunklab_core.inputs.settings import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
-from chunklab_core.models.embedder import BUNDLED, ModelCard, model_card
-from chunklab_core.parse import is_supported
+from chunklab_core.models.card import BUNDLED, ModelCard, model_card
+from chunklab_core.parse import BUILTINS as READERS
 from chunklab_core.parse.folder import is_unicode, list_documents
 from chunklab_core.plugins import is_plugin, plugin_digest
-from chunklab_core.records.documents import SkippedFile
+from chunklab_core.records.documents import UnreadFile
 from chunklab_core.records.questions import Question
-
-_NEED_A_MODEL = ("dense", "hybrid")
+from chunklab_core.retrieve import needs_vectors
 
 
 def prepare(
@@ -50,7 +51,7 @@ def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Sto
     strategies = [_strategy(strategy) for strategy in settings.strategies]
     _refuse_odd_paths(docs, questions)
     asked = load_questions(questions)
-    folder, files, listed = list_documents(docs, is_supported)
+    folder, files, listed = list_documents(docs, READERS)
     skipped = [file for file in listed if not (folder / file.path).resolve().is_relative_to(store.root.resolve())]
     _check_documents(asked, [file.doc_id for file in files], skipped)
     scored = [question for question in asked if question.slots]
@@ -62,6 +63,7 @@ def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Sto
         "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
         "tags": _keep(store, "tags", [question.tags for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
+        "suffixes": sorted({Path(file.path).suffix.lower() for file in files}),
         "folder": str(folder.resolve()),
         "asked_in": str(Path(questions).resolve()),
         "skipped": [asdict(file) for file in skipped],
@@ -116,7 +118,7 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
         "label": strategy.label,
         "arguments": arguments,
         "max_tokens": declared_maximum(chunker),
-        "heading_path": bears_path(chunker),
+        "heading_path": uses_heading_path(chunker),
         "shown": {**defaults, **strategy.shown_params()},
     }
 
@@ -155,7 +157,7 @@ def _no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
 
 def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:
     """The embedding model of the run with its two prompts; nothing where no retriever needs one."""
-    if not any(retriever in _NEED_A_MODEL for retriever in settings.retrieval.retrievers):
+    if not any(needs_vectors(retriever) for retriever in settings.retrieval.retrievers):
         return {"model": None, "prompts": None}
     wanted = settings.embedding
     card = model_card(wanted.model, query_prompt=wanted.query_prompt, passage_prompt=wanted.passage_prompt)
@@ -172,13 +174,13 @@ def _place(card: ModelCard) -> dict[str, str]:
     return {"name": card.name, "folder": card.folder}
 
 
-def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str], skipped: Sequence[SkippedFile]) -> None:
-    known, left_out = set(doc_ids), {file.path: file.reason for file in skipped}
+def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str], skipped: Sequence[UnreadFile]) -> None:
+    known, left_out = set(doc_ids), {file.path: note_text(file.note) for file in skipped}
     for question in questions:
         for doc_id in question.documents:
             named = f"Question {question.question_id!r}: its documents name {doc_id!r}, which"
             if doc_id in left_out:
-                raise ConfigError(f"{named} is left out: {left_out[doc_id]}. Name a document that is read.")
+                raise ConfigError(f"{named} {left_out[doc_id]}. Name a document that is read.")
             if doc_id not in known:
                 raise ConfigError(
                     f"{named} is no document of the folder{did_you_mean(doc_id, list(doc_ids))} "

@@ -10,15 +10,15 @@ from typing import Any
 
 from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.keys import version_of
-from chunklab_core.cache.runs import new_items, noted
-from chunklab_core.cache.store import Ref, Store, stage_of
-from chunklab_core.inputs.questions import question_from_mapping
-from chunklab_core.models.embedder import BACKEND
-from chunklab_core.parse.stored import document_entries
-from chunklab_core.pipeline import STAGES, Node, cell_name, work_once
+from chunklab_core.cache.protocol import Ref, stage_of
+from chunklab_core.cache.run_records import new_items, noted
+from chunklab_core.cache.store import Store
+from chunklab_core.errors import note_text
+from chunklab_core.graph import work_once
+from chunklab_core.models.sentence_transformer import LIBRARIES
 from chunklab_core.plugins import is_plugin
 from chunklab_core.records.chunks import Health
-from chunklab_core.records.documents import SkippedFile
+from chunklab_core.records.documents import Note
 from chunklab_core.records.report import (
     SCHEMA_VERSION,
     Cell,
@@ -35,6 +35,7 @@ from chunklab_core.records.report import (
     Report,
     Retrieved,
     RunEntry,
+    SkippedFile,
     SkippedQuestion,
     StageReuse,
 )
@@ -51,14 +52,18 @@ from chunklab_core.records.survey import (
     Strata,
     Survey,
 )
+from chunklab_core.records.verdict import Reason
+from chunklab_core.report.parts import caution_about_parts
+from chunklab_core.report.reasons import sentence
 from chunklab_core.report.warnings import Slot, warnings_of
 from chunklab_core.score import mean_scores
-from chunklab_core.score.places import slot_places, slots_without
-from chunklab_core.score.stored import unpack_places
-from chunklab_core.score.wordings import wordings_of
 from chunklab_core.select.reasons import FEW_QUESTIONS
 from chunklab_core.select.stored import survey_from_mapping
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.cells import RunCell, cells_of
 from chunklab_core.stages.chunk_table import ChunkTable
+from chunklab_core.stages.documents import document_entries
+from chunklab_core.stages.stage import Node
 
 _VERSIONS = ("chunklab-flows", "numpy", "prefect", "sentence-transformers", "tiktoken", "torch")
 _BREAKDOWNS = ("by_tag", "by_document", "by_gold_length")
@@ -100,7 +105,7 @@ def make_report(
         cells=cells,
         chunks={node.label: results.chunks(node.label) for node in work if node.stage == "chunk"},
     )
-    small_parts = {name: getattr(survey, name).warning for name in _BREAKDOWNS}
+    small_parts = {name: caution_about_parts(getattr(survey, name)) for name in _BREAKDOWNS}
     warnings = warnings_of(report, nowhere=results.nowhere(), small_parts=small_parts, few_questions=FEW_QUESTIONS)
     return replace(report, warnings=tuple(warnings))
 
@@ -125,21 +130,28 @@ class _Results:
         self._tables = {node.label: ChunkTable(store, node.ref) for node in work if node.stage == "chunk"}
         self._select = self._read(next(node.ref for node in work if node.stage == "select"))
         self._parsed = self._refs["parse", "documents"]
-        self._pairs = [(strategy, retriever) for strategy in run["strategies"] for retriever in run["retrievers"]]
-        self.names = [cell_name(strategy["label"], retriever) for strategy, retriever in self._pairs]
+        self._cells = cells_of(run)
+        self.names = [cell.name for cell in self._cells]
         self.models = [run["model"]["model_place"]["name"]] if run["model"] else []
         self.survey: Survey = survey_from_mapping(self._read(next(node.ref for node in work if node.stage == "survey")))
 
     def documents(self) -> tuple[DocumentEntry, ...]:
         """Every document that was read."""
         return tuple(
-            DocumentEntry(each["id"], each["digest"], each["characters"], each["tokens"], tuple(each["warnings"]))
+            DocumentEntry(
+                each["id"],
+                each["digest"],
+                each["characters"],
+                each["tokens"],
+                tuple(note_text(Note(**note)) for note in each["warnings"]),
+            )
             for each in document_entries(self._store, self._parsed)
         )
 
     def skipped(self) -> tuple[SkippedFile, ...]:
         """Every file that was not read, by path."""
-        skipped = (SkippedFile(**each) for each in [*self._run["skipped"], *self._read(self._parsed)["skipped"]])
+        unread = [*self._run["skipped"], *self._read(self._parsed)["skipped"]]
+        skipped = (SkippedFile(each["path"], note_text(Note(**each["note"]))) for each in unread)
         return tuple(sorted(skipped, key=lambda file: file.path))
 
     def cells(self) -> tuple[Cell, ...]:
@@ -147,7 +159,7 @@ class _Results:
 
         Under `balanced`, cells in play are priced among themselves, so that a tiny, bad cell cannot reorder them.
         """
-        cells = [self._cell(index) for index in range(len(self.names))]
+        cells = [self._cell(index, cell) for index, cell in enumerate(self._cells)]
         ruled_out = set(self._select["verdict"]["ruled_out"])
         metric = self._run["settings"]["eval"]["ranking_metric"]
 
@@ -184,7 +196,8 @@ class _Results:
             cheapest_difference=verdict["cheapest_difference"],
             cheapest_ci95=tuple(verdict["cheapest_ci95"]),
             questions_needed=verdict["questions_needed"],
-            reasons=tuple(reason.format(*names) for reason in verdict["reasons"]),
+            reasons=tuple(sentence(Reason(**reason), names) for reason in verdict["reasons"]),
+            reason_codes=tuple(reason["code"] for reason in verdict["reasons"]),
         )
 
     def axes(self) -> AxisEffects:
@@ -224,31 +237,22 @@ class _Results:
 
     def nowhere(self) -> set[Slot]:
         """The slots whose gold is in no document."""
-        questions = [question_from_mapping(stored) for stored in self._read(self._run["gold"])]
-        threshold = self._run["settings"]["eval"]["fuzzy_threshold"]
-        doc_ids = [document.id for document in self.documents()]
-        located = unpack_places(self._store.read(self._refs["locate", "gold"]))
-        places = slot_places(
-            ((index, doc_ids[index], each) for index, each in located), wordings_of(questions, threshold)
-        )
-        return set(slots_without(places, questions))
+        return {(question, slot) for question, slot in self._select["nowhere"]}
 
-    def _cell(self, index: int) -> Cell:
-        strategy, retriever = self._pairs[index]
-        label, name = strategy["label"], self.names[index]
-        scored = self._read(self._refs["score", name])
-        ceilings = self._read(self._refs["ceiling", label])["by_k"]
+    def _cell(self, index: int, cell: RunCell) -> Cell:
+        scored = self._read(self._refs["score", cell.name])
+        ceilings = self._read(self._refs["ceiling", cell.strategy])["by_k"]
         sweep = {
             at_k["k"]: _cell_at_k(at_k, each["ceiling"]) for at_k, each in zip(scored["by_k"], ceilings, strict=True)
         }
         judged, *further = sweep
         wilson = self._select["ci95_wilson"][index]
         return Cell(
-            cell=name,
-            strategy=label,
-            params=dict(sorted(strategy["shown"].items())),
-            retriever=retriever,
-            model=None if retriever == "bm25" else self.models[0],
+            cell=cell.name,
+            strategy=cell.strategy,
+            params=dict(sorted(self._run["strategies"][cell.axes[0]]["shown"].items())),
+            retriever=cell.retriever,
+            model=cell.model,
             reranker=None,
             metrics=sweep[judged].metrics,
             ceiling=sweep[judged].ceiling,
@@ -257,7 +261,7 @@ class _Results:
             balanced_in_play=self._select["balanced_in_play"][index],
             ci95=tuple(self._select["ci95"][index]),
             by_k={str(k): sweep[k] for k in sorted(further)},
-            per_question=tuple(_per_question(scored, self._tables[label])),
+            per_question=tuple(_per_question(scored, self._tables[cell.strategy])),
             ci95_wilson=tuple(wilson) if wilson else None,
             by_tag=_parts(self.survey.by_tag, index),
             by_document=_parts(self.survey.by_document, index),
@@ -361,7 +365,9 @@ def _provenance(
         run=RunEntry(
             started=started.isoformat(timespec="seconds"),
             wall_seconds=round((ended - started).total_seconds(), 3),
-            stages={stage: StageReuse(whole[stage] - made[stage], made[stage]) for stage in STAGES if whole[stage]},
+            stages={
+                stage: StageReuse(whole[stage] - made[stage], made[stage]) for stage in all_stages() if whole[stage]
+            },
             made=tuple(_made(store, work, todo)),
         ),
     )
@@ -383,5 +389,5 @@ def _models(run: Mapping[str, Any]) -> Iterator[ModelEntry]:
     for arguments in (each["arguments"] for each in run["strategies"]):
         cards += [{**arguments["strategy"]["model"], **arguments["model_place"]}] if arguments["model_place"] else []
     for card in {card["digest"]: card for card in reversed(cards)}.values():
-        backend = "plug-in" if is_plugin(card["name"]) else f"{BACKEND[0]} {version_of(BACKEND[0])}"
+        backend = "plug-in" if is_plugin(card["name"]) else f"{LIBRARIES[0]} {version_of(LIBRARIES[0])}"
         yield ModelEntry(card["name"], card["digest"], card["max_length"], backend)

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from chunklab_core import pipeline
+from chunklab_core import graph, pipeline
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.parse import files
 from chunklab_core.records.report import Report
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node
 
 PLUGINS = '''
 from pathlib import Path
@@ -101,13 +102,13 @@ class World:
     def store(self) -> Store:
         return Store(self.folder / "cache")
 
-    def nodes(self, settings: dict[str, Any]) -> list[pipeline.Node]:
+    def nodes(self, settings: dict[str, Any]) -> list[Node]:
         inputs = prepare(self.docs, self.folder / "questions.yaml", settings, self.store)
-        return pipeline.nodes(self.store, inputs)
+        return graph.nodes(self.store, inputs)
 
     def run(self, settings: dict[str, Any], refresh: tuple[str, ...] = ()) -> None:
         work = self.nodes(settings)
-        pipeline.nodes_to_run(self.store, work, refresh)
+        graph.nodes_to_run(self.store, work, refresh)
         for one in work:
             pipeline.run_stage(one.stage, self.store, label=one.label, **one.arguments)
 
@@ -130,7 +131,7 @@ def test_a_file_that_changes_during_a_run_ends_it_and_leaves_nothing_behind(worl
     work = world.nodes(settings)
     path.write_text("half saved")
 
-    with pytest.raises(ConfigError, match=r"parcels\.txt was changed while the run was going on"):
+    with pytest.raises(ConfigError, match=r"parcels\.txt changed during the run"):
         pipeline.run_stage("parse", world.store, label="documents", **work[0].arguments)
     path.write_text(typed)
 
@@ -149,7 +150,7 @@ def test_a_cache_that_lies_among_the_documents_is_none_of_them(world: World) -> 
     assert sum(stage.run for stage in again.provenance.run.stages.values()) == 0
 
 
-def test_a_name_that_is_no_text_is_left_out_and_said(world: World) -> None:
+def test_a_file_whose_name_is_not_utf8_is_skipped_with_the_reason(world: World) -> None:
     odd = os.fsdecode(b"caf\xe9.txt")
     try:
         (world.docs / odd).write_text("Coffee costs 3 EUR.")
@@ -159,7 +160,7 @@ def test_a_name_that_is_no_text_is_left_out_and_said(world: World) -> None:
     (left_out,) = world.report(world.settings()).skipped
     assert (left_out.path, left_out.reason) == (
         "caf\\udce9.txt",
-        "its name, or that of its folder, is not UTF-8; rename it",
+        "has a name or a folder whose name is not UTF-8; rename it",
     )
 
     world.docs = world.docs.rename(world.folder / odd)

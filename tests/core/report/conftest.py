@@ -6,7 +6,6 @@ import pytest
 
 from chunklab_core.inputs.settings import EvaluationConfig, to_mapping
 from chunklab_core.records.chunks import Health
-from chunklab_core.records.documents import SkippedFile
 from chunklab_core.records.report import (
     SCHEMA_VERSION,
     Cell,
@@ -21,6 +20,7 @@ from chunklab_core.records.report import (
     Report,
     Retrieved,
     RunEntry,
+    SkippedFile,
     SkippedQuestion,
     StageReuse,
     Warning,

@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 from chunklab_core.records.scores import LossPart, LostSlots
 from chunklab_core.score.loss import (
     LOSS_PARTS,
-    QuestionTrail,
-    SlotTrail,
+    QuestionFacts,
+    SlotFacts,
     cell_loss,
     exact_shares,
 )
 
 K = 2
-HELD = SlotTrail(found=False, in_document=True, holders=frozenset({7}), read=frozenset({7}))
+HELD = SlotFacts(found=False, in_document=True, holders=frozenset({7}), read=frozenset({7}))
 UNREAD = replace(HELD, read=frozenset())
 
 
 def part(
-    slot: SlotTrail, dense: Sequence[int] = (), bm25: Sequence[int] | None = None, before: Sequence[int] | None = None
+    slot: SlotFacts, dense: Sequence[int] = (), bm25: Sequence[int] | None = None, before: Sequence[int] | None = None
 ) -> LossPart | None:
     """Where the slot is lost under dense search, or under hybrid where the other leg's rows are given, too."""
     legs = {"dense": dense} if bm25 is None else {"dense": dense, "bm25": bm25}
-    (lost,) = cell_loss([QuestionTrail("q", (slot,), legs, before)], K).questions or (LostSlots("q", (None,)),)
+    (lost,) = cell_loss([QuestionFacts("q", (slot,), legs, before)], K).questions or (LostSlots("q", (None,)),)
     return lost.parts[0]
 
 
@@ -38,8 +38,8 @@ def test_a_slot_that_was_found_is_lost_nowhere() -> None:
 
 
 def test_gold_in_no_document_is_lost_in_parse_and_gold_in_no_chunk_by_the_cut() -> None:
-    assert part(SlotTrail(False, False, frozenset(), frozenset()), [1, 2]) == "parse"
-    assert part(SlotTrail(False, True, frozenset(), frozenset()), [1, 2]) == "cut"
+    assert part(SlotFacts(False, False, frozenset(), frozenset()), [1, 2]) == "parse"
+    assert part(SlotFacts(False, True, frozenset(), frozenset()), [1, 2]) == "cut"
 
 
 def test_gold_that_the_model_reads_in_none_of_its_chunks_is_truncated() -> None:
@@ -55,7 +55,7 @@ def test_gold_that_the_other_leg_brings_up_is_not_truncated() -> None:
 
 
 def test_without_a_model_nothing_is_truncated() -> None:
-    trail = QuestionTrail("q", (replace(UNREAD, read=None),), {"bm25": [1, 2, 7]})
+    trail = QuestionFacts("q", (replace(UNREAD, read=None),), {"bm25": [1, 2, 7]})
 
     assert cell_loss([trail], K).questions == (LostSlots("q", ("below_k",)),)
 
@@ -79,12 +79,12 @@ def test_the_fusion_is_blamed_for_what_one_leg_had_in_its_top() -> None:
 
 
 def test_a_slot_weighs_what_it_weighs_in_the_recall() -> None:
-    found, cut = replace(HELD, found=True), SlotTrail(False, True, frozenset())
+    found, cut = replace(HELD, found=True), SlotFacts(False, True, frozenset())
     loss = cell_loss(
         [
-            QuestionTrail("whole", (found,), {"bm25": [7]}),
-            QuestionTrail("half", (cut, found), {"bm25": [7]}),
-            QuestionTrail("none", (cut, HELD, HELD, found), {"bm25": [1, 2, 7]}),
+            QuestionFacts("whole", (found,), {"bm25": [7]}),
+            QuestionFacts("half", (cut, found), {"bm25": [7]}),
+            QuestionFacts("none", (cut, HELD, HELD, found), {"bm25": [1, 2, 7]}),
         ],
         K,
     )
@@ -101,16 +101,16 @@ def test_a_slot_weighs_what_it_weighs_in_the_recall() -> None:
 
 def test_a_question_without_gold_is_refused() -> None:
     with pytest.raises(ValueError, match="no question, or one without a slot"):
-        cell_loss([QuestionTrail("q", (), {"bm25": [1]})], K)
+        cell_loss([QuestionFacts("q", (), {"bm25": [1]})], K)
     with pytest.raises(ValueError, match="no question, or one without a slot"):
         cell_loss([], K)
 
 
 ROWS = st.lists(st.integers(0, 9), unique=True, max_size=6)
 FEW_ROWS = st.frozensets(st.integers(0, 9), max_size=3)
-SLOT = st.builds(SlotTrail, st.booleans(), st.booleans(), FEW_ROWS, st.none() | FEW_ROWS)
+SLOT = st.builds(SlotFacts, st.booleans(), st.booleans(), FEW_ROWS, st.none() | FEW_ROWS)
 TRAIL = st.builds(
-    QuestionTrail,
+    QuestionFacts,
     st.just("q"),
     st.lists(SLOT, min_size=1, max_size=5).map(tuple),
     st.dictionaries(st.sampled_from(["dense", "bm25", "own"]), ROWS, min_size=1),
@@ -120,7 +120,7 @@ TRAIL = st.builds(
 
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(st.lists(TRAIL, min_size=1, max_size=6), st.integers(1, 4))
-def test_the_parts_and_the_recall_add_up_to_1(trails: list[QuestionTrail], k: int) -> None:
+def test_the_parts_and_the_recall_add_up_to_1(trails: list[QuestionFacts], k: int) -> None:
     loss = cell_loss(trails, k)
     named = iter(loss.questions)
     lost = [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunklab_core.select.lattice import on_lattice
 from chunklab_core.select.rule_out import exact_tail, ruled_out, tail_bar, tails_against_leader
+from chunklab_core.select.whole_units import in_whole_units
 
 
 @settings(max_examples=100, derandomize=True, deadline=None)
@@ -37,7 +37,7 @@ def test_a_tail_of_too_many_values_is_left_to_counting() -> None:
 
 def test_tails_of_values_without_a_common_denominator_are_counted() -> None:
     leader, other = np.full(3, 2**0.5), np.array([2**0.5 + 0.1, 0.0, 0.0])
-    tails = tails_against_leader(on_lattice([leader, other]), seed=0)
+    tails = tails_against_leader(in_whole_units([leader, other]), seed=0)
 
     assert tails == pytest.approx([1, 1 / 27], abs=0.005)  # only the resample of question 1 thrice is as good
 
@@ -86,7 +86,7 @@ def test_among_many_equal_cells_hardly_any_is_ruled_out() -> None:
     rng = np.random.default_rng(2)
     scores = (rng.random((20, 60)) < 0.65).astype(float)
     scores = scores[np.argsort(-scores.mean(axis=1), kind="stable")]
-    tails = tails_against_leader(on_lattice(scores), seed=0)
+    tails = tails_against_leader(in_whole_units(scores), seed=0)
 
     assert ((tails[1:] > 0) & (tails[1:] <= 1)).all()
     assert not ruled_out(np.full(20, 0.05), tails)[1:19].any()  # equal chances: 19 of 20 are needed for 95 %

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chunklab_core import pipeline, plugins
+from chunklab_core import graph, pipeline, plugins
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
-from chunklab_core.models import embedder as models
-from chunklab_core.models.embedder import ModelCard, model_card, open_embedder
+from chunklab_core.models import sentence_transformer
+from chunklab_core.models.card import model_card
+from chunklab_core.models.embedder import open_embedder
 from chunklab_core.plugins import load_plugin, plugin_digest
 from chunklab_core.stages.prepare import prepare
 
@@ -78,14 +79,14 @@ def test_a_plugin_that_is_edited_during_a_run_ends_it_and_leaves_nothing_behind(
     (tmp_path / "questions.yaml").write_text("questions: [{id: a, query: When?, gold_snippets: [five days]}]")
     settings = {"embedding": {"model": f"{mine}:Model"}, "strategies": [{"name": f"{mine}:Whole"}]}
     store = Store(tmp_path / "cache")
-    work = pipeline.nodes(store, prepare(tmp_path / "docs", tmp_path / "questions.yaml", settings, store))
+    work = graph.nodes(store, prepare(tmp_path / "docs", tmp_path / "questions.yaml", settings, store))
     for one in work[: next(at for at, one in enumerate(work) if one.stage == stage)]:
         pipeline.run_stage(one.stage, store, label=one.label, **one.arguments)
 
     mine.write_text(METHOD.replace("1.0, 1.0", "2.0, 1.0"))
     node = next(one for one in work if one.stage == stage)
 
-    with pytest.raises(ConfigError, match=r"mine\.py:\w+ was changed while the run was going on"):
+    with pytest.raises(ConfigError, match=r"mine\.py:\w+ was changed during the run"):
         pipeline.run_stage(node.stage, store, label=node.label, **node.arguments)
     assert not store.holds(node.ref)
 
@@ -105,8 +106,8 @@ def test_a_module_of_a_package_counts_as_it_was_imported(tmp_path: Path, monkeyp
 class Reader:
     """Stands where the model would be: its vectors are its weights."""
 
-    def __init__(self, card: ModelCard, count_pieces: object) -> None:
-        self._weights = json.loads((Path(card.folder) / "model.safetensors").read_text())
+    def __init__(self, folder: Path, **_: object) -> None:
+        self._weights = json.loads((folder / "model.safetensors").read_text())
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.array([self._weights for _ in texts], dtype=np.float32)
@@ -114,7 +115,7 @@ class Reader:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(models, "_SentenceTransformerEncoder", Reader)
+    monkeypatch.setattr(sentence_transformer, "SentenceTransformerEncoder", Reader)
     for name, text in {"model.safetensors": "[1, 1]", "tokenizer.json": "[1]", "config.json": "{}"}.items():
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -148,5 +149,5 @@ def test_weights_replaced_before_they_are_loaded_end_the_run(folder: Path) -> No
     replace(folder / "model.safetensors", "1, 1", "1, 2")
 
     for _ in range(2):
-        with pytest.raises(ConfigError, match="was changed while the run was going on"):
+        with pytest.raises(ConfigError, match="was changed during the run"):
             embedder(["a"])

@@ -111,8 +111,7 @@ def _of_fuzzy_finds(cells: Sequence[Cell]) -> Iterator[Warning]:
         yield Warning(
             "fuzzy_finds",
             "info",
-            f"Found with other wording in places: {count(len(finds), 'answer')}. "
-            "The report lists the words that differ.",
+            f"Found with other wording in places: {count(len(finds), 'answer')}. The report lists the differing words.",
         )
 
 

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chunklab_core import pipeline
 from chunklab_core.cache import keys as fingerprint
-from chunklab_core.models import embedder as models
+from chunklab_core.models import card
 from chunklab_core.plan import comparison
 from chunklab_core.plan.reasons import Code, Reason, document_changes, question_changes
 from chunklab_core.plan.recorded import recorded
 from chunklab_core.plan.sentences import _SENTENCES, sentence
+from chunklab_core.stages import all_stages
+from chunklab_core.stages.stage import Stage
 from tests.core.plan.plan_world import HALVES, LETTERS, World
 
 Change = Callable[[World], object]
@@ -209,10 +210,10 @@ def test_whatever_changes_together_a_node_that_runs_has_a_reason_and_one_whose_k
     assert all(of_node and Reason("lost") not in of_node for of_node in reasons.values())
 
 
-@pytest.mark.parametrize("stage", sorted(pipeline.STAGES))
+@pytest.mark.parametrize("stage", sorted(all_stages()))
 def test_changed_code_is_named_by_its_stage(stage: str, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    code_of = pipeline._code_of
-    monkeypatch.setattr(pipeline, "_code_of", lambda of: "changed" if of == stage else code_of(of))
+    code_of = Stage.code
+    monkeypatch.setattr(Stage, "code", lambda of, arguments: "changed" if of.name == stage else code_of(of, arguments))
     reasons = world.reasons()
 
     of_stage = {name for name in reasons if name.partition(" ")[0] == stage}
@@ -238,9 +239,9 @@ def test_a_library_behind_a_model_is_named_and_not_the_model(tmp_path: Path, mon
     with recorded(world.store, inputs, work):
         pass  # on record, without a result
     old, version_of = fingerprint.version_of("torch"), fingerprint.version_of
-    for module in (models, comparison):
+    for module in (card, comparison):
         monkeypatch.setattr(module, "version_of", lambda name: "99.1" if name == "torch" else version_of(name))
-    cached = [each for each in vars(models).values() if hasattr(each, "cache_clear")]
+    cached = [each for each in vars(card).values() if hasattr(each, "cache_clear")]
     for function in cached:
         function.cache_clear()
 

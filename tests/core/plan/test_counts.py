@@ -76,4 +76,4 @@ def test_after_a_kill_the_plan_and_the_run_count_what_is_reused(tmp_path: Path) 
 
     made = {(entry.stage, entry.label): entry for entry in world.run().provenance.run.made}
     assert ("chunk", "lines.py:Lines") not in made
-    assert (made["embed", "lines.py:Lines"].n_new, made["embed", "lines.py:Lines"].n_taken_over) == (39, 64)
+    assert (made["embed", "lines.py:Lines"].new, made["embed", "lines.py:Lines"].taken_over) == (39, 64)

@@ -44,7 +44,7 @@ def test_a_plan_is_what_the_run_then_does(world: World) -> None:
     ]
     exact = {(step.stage, step.label): step.amount for step in steps if step.amount and not step.amount.about}
     assert exact[("parse", "documents")] == Amount(1, 3, "documents")
-    counts = {(entry.stage, entry.label): (entry.n_new, entry.n_taken_over) for entry in made}
+    counts = {(entry.stage, entry.label): (entry.new, entry.taken_over) for entry in made}
     assert {key: (amount.new, amount.of) for key, amount in exact.items()} == {
         key: (counts[key][0], sum(counts[key])) for key in exact
     }

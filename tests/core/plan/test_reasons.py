@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plan_world import HALVES, LETTERS, World
 
 from chunklab_core.cache import keys as fingerprint
-from chunklab_core.models import embedder as models
+from chunklab_core.models import card
 from chunklab_core.plan import comparison
 from chunklab_core.plan.reasons import Code, Reason, document_changes, question_changes
 from chunklab_core.plan.recorded import recorded
@@ -239,9 +239,9 @@ def test_a_library_behind_a_model_is_named_and_not_the_model(tmp_path: Path, mon
     with recorded(world.store, inputs, work):
         pass  # on record, without a result
     old, version_of = fingerprint.version_of("torch"), fingerprint.version_of
-    for module in (models, comparison):
+    for module in (card, comparison):
         monkeypatch.setattr(module, "version_of", lambda name: "99.1" if name == "torch" else version_of(name))
-    cached = [each for each in vars(models).values() if hasattr(each, "cache_clear")]
+    cached = [each for each in vars(card).values() if hasattr(each, "cache_clear")]
     for function in cached:
         function.cache_clear()
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.gold import GoldFinds, Match, Place
 from chunklab_core.score.locate import Located
 from chunklab_core.score.match import ChunkMatch
@@ -54,7 +54,7 @@ def slot_places(located: Iterable[tuple[int, str, Located]], wordings: Wordings)
     return {slot: tuple(found[slot]) for slot in sorted(found)}
 
 
-def slots_without(held: Iterable[Slot], questions: Sequence[Question]) -> list[Slot]:
+def slots_without(held: Iterable[Slot], questions: Sequence[Gold]) -> list[Slot]:
     """The slots that are not among those given, in the order of the questions.
 
     Of `slot_places` it names the gold that is in no parsed text; of `GoldChunks.slots`, what no chunk holds.

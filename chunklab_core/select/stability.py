@@ -1,12 +1,12 @@
-"""Whether the leader still leads when one looks again: at another k, another model, half of the documents or of the
-questions, another price of context.
+"""Whether the leader still leads in other views: at another k, with another model, on half of the documents or of the
+questions, at another price of context.
 
-Why: a share of resamples speaks of other questions of the same kind, and of nothing else that was chosen on the way.
-"Holds in 17 of 20" shows at a glance what the lead depends on. It is a description and not a test: the views share
-their answers, so the number has no error rate.
+Why: a share of resamples is about other questions of the same kind, not about the other choices of the evaluation.
+"Holds in 17 of 20" shows quickly what the lead depends on. It is a description and not a test: the views share their
+answers, so the number has no error rate.
 
-Source: Yu and Kumbier, Veridical data science (2020), section "Stability", for looking again under every choice that
-could as well have been another; Mosteller and Tukey, Data Analysis and Regression (1977), chapter 8, for halves.
+Source: Yu and Kumbier, Veridical data science (2020), section "Stability", for repeating the analysis under other
+reasonable choices; Mosteller and Tukey, Data Analysis and Regression (1977), chapter 8, for halves.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ def stability(
     in_play: Sequence[int] | None = None,
     balanced_lambda: float | None = None,
     seed: int = 0,
-) -> Stability:
+) -> Stability[int]:
     """In how many views the leader still has the highest recall, alone or with others.
 
     Args:
         recall: shape (cells, questions).
-        leader: the cell that is looked at.
-        tokens: the same shape, retrieved tokens: of equal cells the cheapest is named; without tokens, the first.
-        cells: one a row. With two models or more, each model is a view of its cells and of those without a model, and
-            holds where the leader's cell of that model leads it.
-        by_k: recall at each other k, shape as `recall`.
+        leader: the cell to check.
+        tokens: the same shape, retrieved tokens: the cheapest of equal cells is named; without tokens, the first.
+        cells: one a row. With two models or more, each model is a view of its cells and of those without a model. It
+            holds where the leader's cell of that model leads the view.
+        by_k: recall at each other k, with the shape of `recall`.
         documents: one label a question. With four or more, three random halvings are six views.
-        groups: one label a question; questions of one label stay together when the questions are halved likewise.
+        groups: one label a question; with four or more, the questions are halved likewise, each group in one half.
         in_play: the cells that compete under a price; None: all.
         balanced_lambda: the price; a quarter, half, once, twice and four times it are views. None or 0: no such view.
-        seed: of the halvings.
+        seed: seed of the halvings.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit, or there is no such leader.
@@ -78,11 +78,11 @@ def stability(
         views += _at_other_prices(
             values, leader, costs, range(n_cells) if in_play is None else in_play, balanced_lambda
         )
-    return Stability(leader, sum(view.holds for view in views), tuple(views))
+    return Stability(leader, sum(view.holds for view in views), len(views), tuple(views))
 
 
 def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int) -> tuple[int, bool]:
-    """Who has the highest recall, the cheapest of equals, and whether the leader is among them."""
+    """The cell of highest recall (the leader, else the cheapest of equals), and whether the leader is one of them."""
     lattice = in_whole_units(values)
     totals, prices = lattice.values.sum(axis=1), costs.sum(axis=1)
     level = totals >= totals.max() - lattice.slack
@@ -90,7 +90,7 @@ def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int)
     return first, bool(level[leader])
 
 
-def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.float64]) -> Iterator[StabilityView]:
+def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.float64]) -> Iterator[StabilityView[int]]:
     for k, recall in sorted(by_k.items()):
         values = checked_scores(recall, "recall")
         if values.shape != costs.shape:
@@ -100,7 +100,7 @@ def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.fl
 
 def _by_model(
     values: NDArray[np.float64], leader: int, costs: NDArray[np.float64], cells: Sequence[CellAxes]
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     models = sorted({cell.model for cell in cells if cell.model is not None})
     for model in models if len(models) > 1 else []:
         here = [at for at, cell in enumerate(cells) if cell.model in (model, None)]
@@ -117,7 +117,7 @@ def _halves(
     costs: NDArray[np.float64],
     labels: Sequence[str],
     seed: int,
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     units = sorted(set(labels))
     if len(units) < _FEWEST:
         return
@@ -132,7 +132,7 @@ def _halves(
 
 def _at_other_prices(
     values: NDArray[np.float64], leader: int, costs: NDArray[np.float64], in_play: Sequence[int], price: float
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     are_in_play = np.isin(np.arange(len(values)), list(in_play))
     recall, tokens = values.mean(axis=1), costs.mean(axis=1)
     for times in _PRICES:

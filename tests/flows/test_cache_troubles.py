@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_world import Run, World
+from worlds import Run, World
 
 from chunklab_core import pipeline
 from chunklab_core.cache import fallback, store

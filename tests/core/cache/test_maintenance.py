@@ -16,7 +16,7 @@ from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.prune import prune
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
-from flows.cache import parse_age, parse_size
+from flows.commands.cache import parse_age, parse_size
 
 
 @pytest.fixture

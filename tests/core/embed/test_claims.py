@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_embed import CARD, TEXTS, Stub
+from worlds import CARD, TEXTS, Stub
 
 from chunklab_core import embed
 from chunklab_core.cache.store import Store

@@ -5,33 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from worlds import CARD, TEXTS, Stub
 
 from chunklab_core.cache.store import Store
 from chunklab_core.embed import embed_texts, load_lengths, load_vectors, text_keys
 from chunklab_core.models.card import ModelCard
-from chunklab_core.models.embedder import Embedder
-
-CARD = ModelCard("stub", "0" * 64, None, "")
-TEXTS = [f"text {number:03}" for number in range(150)]  # more than two batches are saved apart
-
-
-class Stub(Embedder):
-    """An embedder that keeps the texts it is given; a text's vector is its number. It may fail at a call."""
-
-    def __init__(self, card: ModelCard = CARD, fails_at_call: int | None = None) -> None:
-        super().__init__(card)
-        self.calls: list[list[str]] = []
-        self._fails_at_call = fails_at_call
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if len(self.calls) + 1 == self._fails_at_call:
-            raise RuntimeError("power cut")
-        self.calls.append(list(texts))
-        return np.array([[int(text.split()[1]), 1.0] for text in texts], dtype=np.float32)
-
-    @property
-    def seen(self) -> list[str]:
-        return [text for call in self.calls for text in call]
 
 
 def vectors_of(texts: Sequence[str], store: Store) -> NDArray[np.float32]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_world import QUESTIONS, Run, World
+from worlds import QUESTIONS, Run, World
 
 from chunklab_core.stages import all_stages
 from flows import cli

@@ -1,6 +1,7 @@
-"""What stands around the verdict. Cells are positions in the scores.
+"""The survey beside the verdict. Cells are positions in the scores.
 
-An interval is (low, high), 95 %; it is None where fewer than two groups of questions tell no spread."""
+An interval is (low, high), 95 %; it is None for fewer than two groups of questions, which show no spread.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ AxisName = Literal["strategy", "retriever", "model", "reranker"]
 
 @dataclass(frozen=True, slots=True)
 class CellAxes:
-    """Where a cell lies on the axes; a cell that uses no model, or no reranker, has None there."""
+    """The position of a cell on the axes; None for a model or a reranker that it does not use."""
 
     strategy: str
     retriever: str
@@ -28,9 +29,9 @@ class AxisLevel:
     Attributes:
         level: its name; "none" for a cell without reranker.
         recall: mean over the cells that have it.
-        effect: recall above the other values of the axis, everything else being equal.
-        ci95: of the effect.
-        comparisons: how many combinations of the other axes it rests on; 0: none, and the effect is None.
+        effect: recall above the other values of the axis, with everything else equal.
+        ci95: interval of the effect.
+        comparisons: how many combinations of the other axes it averages; with 0 the effect is None.
     """
 
     level: str
@@ -42,14 +43,14 @@ class AxisLevel:
 
 @dataclass(frozen=True, slots=True)
 class AxisEffect:
-    """What an axis did.
+    """The effect of an axis.
 
     Attributes:
         levels: best effect first.
-        moved: recall of the best level above the worst, everything else being equal; None where they never meet.
-        ci95: of `moved`. Best and worst were picked, so it is too hopeful where there are many levels.
-        share_of_variance: of the variance between the means of the cells; None where the grid of cells has holes, or
-            where all means are equal.
+        moved: recall of the best level above the worst, with everything else equal; None if they never meet.
+        ci95: interval of `moved`. Best and worst were picked, so it is too narrow with many levels.
+        share_of_variance: share of the variance between the means of the cells; None if the grid of cells has holes,
+            or if all means are equal.
     """
 
     axis: AxisName
@@ -61,7 +62,7 @@ class AxisEffect:
 
 @dataclass(frozen=True, slots=True)
 class AxisEffects:
-    """All axes with two levels or more, most moved first; `interplay`: the share of variance that none of them has."""
+    """All axes with two levels or more, largest effect first; `interplay` is the share of variance that none has."""
 
     axes: tuple[AxisEffect, ...]
     interplay: float | None
@@ -69,7 +70,7 @@ class AxisEffects:
 
 @dataclass(frozen=True, slots=True)
 class Dominated:
-    """A cell for which another one, `by`, gives at least as much recall for no more tokens, and more of one."""
+    """A cell that another one, `by`, beats: at least as much recall for no more tokens, and better in one of them."""
 
     cell: int
     by: int
@@ -77,7 +78,7 @@ class Dominated:
 
 @dataclass(frozen=True, slots=True)
 class ParetoFront:
-    """The cells that are not dominated, fewest tokens first, and those that are. Who retrieved nothing is neither."""
+    """The cells that are not dominated, fewest tokens first, and those that are; a cell without tokens is in neither."""
 
     front: tuple[int, ...]
     dominated: tuple[Dominated, ...]
@@ -85,7 +86,7 @@ class ParetoFront:
 
 @dataclass(frozen=True, slots=True)
 class LambdaPlace:
-    """A cell that stands first by `balanced_in_play` from `low` to `high`; None: however high the price."""
+    """A cell that is first by `balanced_in_play` from price `low` to `high`; None: at any higher price."""
 
     cell: int
     low: float
@@ -97,10 +98,10 @@ class LambdaRange:
     """The range of prices over which the first place holds.
 
     Attributes:
-        first: the cell that stands first at the price given, and where it does.
-        below: who stands first at a lower price; None where the range begins at 0.
-        above: who stands first at a higher price; None where the range has no end.
-        places: all first places, from 0 on.
+        first: the first cell at the given price, and its range.
+        below: the first cell at a lower price; None if the range begins at 0.
+        above: the first cell at a higher price; None if the range has no end.
+        places: all first places, by rising price from 0.
     """
 
     first: LambdaPlace
@@ -130,7 +131,7 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class StabilityView:
-    """Another look at the same answers: who leads there, and whether the leader does, alone or with others."""
+    """Another view of the same answers: its leader, and whether the verdict's leader leads it, alone or with others."""
 
     kind: Literal["k", "model", "documents", "questions", "lambda"]
     name: str
@@ -140,7 +141,7 @@ class StabilityView:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """In how many views the leader holds."""
+    """The views of the answers, and in how many of them the leader leads."""
 
     leader: int
     n_held: int
@@ -149,14 +150,14 @@ class Stability:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """A part of the questions, with what it knows of the tie.
+    """A part of the questions, and how well it separates two cells.
 
     Attributes:
-        n_groups: of questions that do not move together.
-        weight: its share of today's questions; parts that overlap add up to 1 all the same.
+        n_groups: number of groups of questions that do not move together.
+        weight: its share of today's questions; the weights of overlapping parts add up to 1, too.
         gap: recall of the leader above the rival.
-        sd: spread of that gap from question to question, as the allocation takes it; None for one group in all.
-        share: of further questions that should be asked here; None where sd is, or where the cells never differ.
+        sd: spread of that gap between questions, as the allocation uses it; None with one group in all.
+        share: share of new questions to write for this part; None if sd is, or if the cells never differ.
     """
 
     part: str
@@ -169,12 +170,11 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """Where further questions would settle the tie between two cells soonest, highest share first.
+    """The parts in which new questions would separate two cells soonest, highest share first.
 
     Attributes:
-        needed: questions in all that have an 80 % chance to settle it, asked in today's mix; None: no realistic number.
-        needed_by_share: the same where further questions are asked by `share` and weighed by `weight`; None, too, where
-            parts overlap.
+        needed: questions in all for an 80 % chance of separating them, in today's mix; None: no realistic number.
+        needed_by_share: the same with new questions by `share`, weighted by `weight`; None, too, if parts overlap.
     """
 
     by: Literal["tag", "document"]
@@ -187,11 +187,11 @@ class Strata:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Everything around the verdict.
+    """The survey of one evaluation.
 
     Attributes:
-        lambda_range: of the first place by `balanced_in_play`.
-        question_groups: positions of near-duplicate questions, group by group; questions that stand alone are left out.
+        lambda_range: range of the first place by `balanced_in_play`.
+        question_groups: positions of near-duplicate questions, group by group; other questions are left out.
     """
 
     axes: AxisEffects

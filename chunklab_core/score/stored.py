@@ -1,4 +1,4 @@
-"""What was located and matched as bytes and back, without pickle."""
+"""Located and matched gold as bytes and back, without pickle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chunklab_core.score.places import GoldChunks
 
 
 def pack_located(located: Located) -> bytes:
-    """What one document holds of the gold."""
+    """The gold located in one document."""
     occurrences = [list(astuple(each)) for each in located.occurrences]
     zones = [[each.wording, each.start, each.end] for each in located.zones]
     return json.dumps([occurrences, zones]).encode()
@@ -28,7 +28,7 @@ def unpack_located(payload: bytes) -> Located:
 
 
 def pack_places(located: Iterable[Located]) -> bytes:
-    """The places in all documents of a corpus, in their order; words and zones are left to the documents' own items."""
+    """The places in all documents of a corpus, in their order, without words and zones (see `pack_located`)."""
     rows = [
         (index, each.wording, each.start, each.end, each.edits)
         for index, document in enumerate(located)
@@ -46,7 +46,7 @@ def unpack_places(payload: bytes) -> list[tuple[int, Located]]:
 
 
 def pack_gold_chunks(holders: GoldChunks, tokens: InTokens) -> bytes:
-    """Which chunks of a strategy hold which gold, and where both stand in tokens."""
+    """Which chunks of a strategy hold which gold, and the places of both in tokens."""
     words = [[at, *both] for at, both in holders.words.items()]
     return pack_arrays(
         {

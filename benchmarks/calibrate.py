@@ -137,11 +137,11 @@ def _plain_rules_out(truth: Truth, shares: np.ndarray) -> bool:
     return bool(set(truth.best) & set(order[ruled_out(shares[order], tails, PLAIN_TAIL)].tolist()))
 
 
-def simulate(runs: float, seed: int, jobs: int) -> dict[str, list[Judged]]:
-    """Every world, a share of its runs (at least 10 of each), on `jobs` processes; their number changes nothing."""
+def simulate(runs: float, seed: int, jobs: int, at_least: int = 10) -> dict[str, list[Judged]]:
+    """A share of the runs of each world, and `at_least` so many, on `jobs` processes; their number changes nothing."""
     from joblib import Parallel, delayed
 
-    work = [(world, run) for world in WORLDS for run in range(max(10, round(world.runs * runs)))]
+    work = [(world, run) for world in WORLDS for run in range(max(at_least, round(world.runs * runs)))]
     judged = Parallel(jobs, batch_size=20)(delayed(judge)(world, seed, run) for world, run in work)
     found: dict[str, list[Judged]] = {world.name: [] for world in WORLDS}
     for (world, _), one in zip(work, judged, strict=True):
@@ -151,7 +151,7 @@ def simulate(runs: float, seed: int, jobs: int) -> dict[str, list[Judged]]:
 
 # ---------------------------------------------------------------- counting
 
-Row = tuple[str, str, str, str, str]  # world, runs, ours, plain gate, asked of us
+Row = tuple[str, str, str, str, str]  # world, runs, ours, plain gate, required of ours
 
 
 def rows(found: Mapping[str, Sequence[Judged]]) -> Iterator[Row]:
@@ -170,11 +170,11 @@ def rows(found: Mapping[str, Sequence[Judged]]) -> Iterator[Row]:
     )
     for name in (name for name in found if name.startswith("equal")):
         _, cells, n = name.split()
-        asked = "at most 0.08" if cells == "2" else "at most 0.01"
-        yield f"{cells} equal cells, {n} questions: one is named", *_named_by_both(found[name]), asked
-    for cells, asked in (("2", "at least 0.55"), ("5", "at least 0.25")):
+        required = "at most 0.08" if cells == "2" else "at most 0.01"
+        yield f"{cells} equal cells, {n} questions: one is named", *_named_by_both(found[name]), required
+    for cells, required in (("2", "at least 0.55"), ("5", "at least 0.25")):
         better = found[f"better {cells}"]
-        yield f"{cells} cells, one better by 0.10, 129 questions: one is named", *_named_by_both(better), asked
+        yield f"{cells} cells, one better by 0.10, 129 questions: one is named", *_named_by_both(better), required
         by_us, by_plain = ([one.right for one in better if one.named], [one.right for one in better if _plain(one)])
         yield (
             f"{cells} cells, one better by 0.10: right, where named",

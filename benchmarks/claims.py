@@ -1,7 +1,7 @@
-"""Sets figures that others have published beside ours, whichever way they come out.
+"""Compares published figures with ours, whether they agree or not.
 
-Why: whoever knows the published figures asks first whether they come out here. Only what can be compared is: the
-same corpus, or the same model, and each difference in the conditions is said.
+Why: a reader who knows the published figures first wants to know whether they appear here too. Only figures for the
+same corpus or the same model are compared, and every difference in the conditions is stated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _INTRO = """\
 ## Published claims beside these figures
 
 The metrics page of the chunklab project, whose definitions these metrics follow, publishes figures for two of the
-sets. Where a figure is for bge-small-en-v1.5, ours is for all-MiniLM-L6-v2, and only the direction can be compared.
+sets. Where its figure is for bge-small-en-v1.5 and ours for all-MiniLM-L6-v2, only the direction can be compared.
 """
 
 
@@ -51,7 +51,7 @@ def _dense_order(report: Json) -> str:
     published = f"{', '.join(_EXAMPLE_ORDER)}; first with {_EXAMPLE_BEST:.3f}"
     best = max(recall, key=lambda strategy: recall[strategy])
     gap = recall[best] - recall["fixed"]
-    said = (
+    sentence = (
         "fixed comes first here too"
         if best == "fixed"
         else f"fixed does not come first here: {best} does, {gap:.3f} above it"
@@ -61,7 +61,7 @@ def _dense_order(report: Json) -> str:
 
 - Published: {published}.
 - Here: {_ordered(recall)}.
-- {said[0].upper()}{said[1:]}; the order {"is the same" if _order(recall) == _EXAMPLE_ORDER else "differs"}.
+- {sentence[0].upper()}{sentence[1:]}; the order {"is the same" if _order(recall) == _EXAMPLE_ORDER else "differs"}.
 """
 
 
@@ -83,7 +83,7 @@ def _gains(report: Json) -> str:
 
 Published, with bge-small-en-v1.5: hybrid is better for every strategy, and no interval includes 0. Here: better for
 {improved} of 5, with an interval above 0 for {real} of 5. The chunks of fixed, recursive and structure depend on no
-model, so their BM25 figures can be set side by side.
+model, so their BM25 figures can be compared directly.
 
 | strategy | dense | bm25 | bm25, published | hybrid | hybrid - dense | 95 % CI | published gain |
 |---|---|---|---|---|---|---|---|
@@ -104,7 +104,7 @@ def _qasper(report: Json) -> str:
     return f"""\
 ### QASPER, dense, all-MiniLM-L6-v2: order by recall@5
 
-The published figures come from another selection of papers, so the figures themselves need not agree.
+The published figures are for another selection of papers, so the figures themselves need not agree.
 
 - Published: {", ".join(_QASPER_ORDER)}; first with {_QASPER_BEST:.3f}.
 - Here: {_ordered(recall)}. {"Recursive comes first here too." if best == "recursive" else f"Here {best} comes first."}

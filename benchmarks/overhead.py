@@ -27,7 +27,8 @@ from typing import Any
 from benchmarks.tables import SETS, cpu_of_children
 from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import Node, inputs_of, nodes
+from chunklab_core.graph import inputs_of, nodes
+from chunklab_core.stages.stage import Node
 from flows.server import answers  # importing `flows` also makes the settings of the command line, for both sides
 
 ROOT = Path(__file__).resolve().parents[1]

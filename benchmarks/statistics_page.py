@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-RATES_HEAD = ("world", "runs", "ours", "plain gate", "asked of ours")
+RATES_HEAD = ("world", "runs", "ours", "plain gate", "required of ours")
 CLAIMS_HEAD = ("claim of the reference", "published", "here")
 
 _INTRO = """\
 # How far the verdict can be trusted
 
-Written by `make calibrate`. It simulates comparisons of which the truth is known, lets the verdict judge each of them,
-and counts how often it is right. It takes some minutes on two cores. Shares have {resamples:,} resamples here, a tenth
-of a run's. These figures are those of
+`make calibrate` writes this page. It simulates comparisons whose true answer is known, lets the verdict judge each of
+them, and counts how often it is right. It takes some minutes on two cores. Each share uses {resamples:,} resamples, a
+tenth of a real run. This command made the figures below:
 
 ```
 {command}
@@ -20,67 +20,69 @@ of a run's. These figures are those of
 
 ## Four shares, and why one is not enough
 
-A winner is named when every share that applies is 0.90 or more, on at least 15 scored questions.
+A winner needs 0.90 or more in every share that applies, and at least 15 scored questions.
 
-- `p_best`: had other questions been drawn from the same pool, would this cell still lead? Guards against a lead that
-  hangs on a few questions.
-- `p_best_shrunk`: how sure is it the best, given that it was picked as the leader? Guards against luck: of several
-  equal cells one always leads, and resampling the same questions repeats its luck.
-- `p_best_by_document` (10 documents or more): had other documents been drawn, would it still lead? Guards against a
-  lead that comes from one long document with many questions.
-- `p_best_balanced` (where cells are ranked by `balanced`): does it lead once its context is paid for? Guards against
-  winning by returning more text.
+- `p_best`: would this cell still lead with other questions from the same pool? Guards against a lead that depends on a
+  few questions.
+- `p_best_shrunk`: how likely is it the best, given that it was picked as the leader? Guards against luck: one of
+  several equal cells always leads, and resampling the same questions repeats its luck.
+- `p_best_by_document` (10 documents or more): would it still lead with other documents? Guards against a lead that
+  comes from one long document with many questions.
+- `p_best_balanced` (if cells are ranked by `balanced`): does it lead when the cost of the retrieved text counts? Guards
+  against winning by returning more text.
 
 Questions that belong together (near-duplicates, or one label in `groups`) are drawn together and count as one. Cells
-that are equal on every question are one entrant, judged by the sum of their shares.
+that are equal on every question count as one entrant, judged by the sum of their shares.
 
-**`p_best_shrunk`** comes from a hierarchical model (Gelman et al., *Bayesian Data Analysis*, 5.4). The mean recalls
-seen are the true ones plus noise, whose covariance is taken from the questions, pairing included. The true recalls lie
-around a common mean; how far apart they lie, tau, is not known, so it is integrated over: a half-normal prior of scale
-0.1, and 0.05 for no difference at all. A lead that is small beside its noise is then mostly put down to luck. One
-estimate of tau put in its place would be too large as often as too small, and where it is too large nothing is
-discounted. The 0.05 goes beyond a plain half-normal prior: without it two equal cells are parted more often the more
-questions there are, for a model that holds no equals finds a better one in the end.
+**`p_best_shrunk`** comes from a hierarchical model (Gelman et al., *Bayesian Data Analysis*, 5.4). The observed mean
+recalls are the true ones plus noise. The covariance of the noise comes from the questions, including their pairing. The
+true recalls are spread around a common mean. The size of the spread, tau, is unknown, so the model integrates over it,
+with a half-normal prior of scale 0.1 and a probability of 0.05 for no difference at all. If a lead is small compared
+with its noise, the model attributes most of it to luck. A single estimate of tau would not work: it would be too large
+as often as too small, and a large tau discounts nothing. The 0.05 is an addition to a plain half-normal prior. Without
+it, the model separates two equal cells more often the more questions there are, because a model without equal cells
+finds a better one in the end.
 
-With few questions the noise seen is too small, most of all where few of them tell two cells apart. It is drawn towards
-the noise that there would be between equals, as if that had been seen in 20 draws; beyond 100 questions this is hardly
-felt.
+With few questions the observed noise is too small, above all if only a few of them separate two cells. The model pulls
+it towards the noise between equal cells, as if 20 draws had shown that noise. Beyond 100 questions this has hardly any
+effect.
 
-A cell that is far below the leader (0.2 or more, and as good in under 0.1 % of resamples) is left out of the model:
-it says nothing of how far good cells lie apart, and adding it must not change the verdict on the others.
+A cell far below the leader (0.2 or more, and as good in under 0.1 % of resamples) is left out of the model. It shows
+nothing about the spread of good cells, and adding it must not change the verdict on the others.
 
-## Ruled out, and when
+## When a cell is ruled out
 
-A cell is ruled out on evidence against it, in two ways at once: it is not among the fewest cells whose `p_best` add up
-to 0.95, and it scores at least as well as the leader in under min(0.025, 0.10 / (K - 1)) of resamples, K being the
-number of entrants. That share is computed exactly (convolution), because it lies in a tail. The second bar falls
-with K: of 60 cells, some lie far below a lucky leader by chance, and the best of all may be one of them. It is taken
-in steps (Holm 1979): the lowest share is held against 0.10 / (K - 1), the next one against 0.10 / (K - 2), until one
-stays. Otherwise one more cell, however bad, would lower the bar of all others and bring some of them back into play.
+A cell is ruled out only if both of these are true. First, it is not in the smallest set of cells whose `p_best` add up
+to 0.95. Second, it scores at least as well as the leader in under min(0.025, 0.10 / (K - 1)) of resamples, where K is
+the number of entrants. The second share is computed exactly (convolution), because it is in the tail of a distribution.
+Its limit falls with K: among 60 cells, some are far below a lucky leader by chance, and the best of all may be one of
+them. The limit applies step by step (Holm 1979): the lowest share is compared with 0.10 / (K - 1), the next one with
+0.10 / (K - 2), and so on, until a cell stays in play. Otherwise each additional cell, however bad, would lower the
+limit for all others and bring some of them back into play.
 
 ## Rates
 
-Each cell shows a share of runs and its standard error. The plain gate names the leader when `p_best` is 0.90 or more,
-counts every question as one, and rules out at 0.025.
+Each entry is a share of runs with its standard error. The plain gate names the leader the winner if `p_best` is 0.90 or
+more, counts every question as one, and rules out at 0.025.
 """
 
 _CLAIMS = """\
 ## Published claims beside these figures
 
-The metrics page of the chunklab project, from which the plain gate comes, publishes these figures. It does not say how
-far apart the true recalls lay in its simulation, and that decides: the plain gate is right as often as published only
-where they lie far apart.
+The metrics page of the chunklab project, the origin of the plain gate, publishes these figures. It does not state how
+far apart the true recalls were in its simulation. That matters: the plain gate is right as often as published only if
+they are far apart.
 """
 
 _END = """\
-## Reading it
+## How to read the rates
 
-- `winner` is wrong in about one run of twenty over a mixture of comparisons; between two exactly equal cells it is
-  named in at most one run of twelve, where the plain gate names one in four or five.
-- The price is power: at a true gap of 0.10 and 129 questions more runs end without a winner. They end with the cells in
-  play and the cheapest of them, which then costs little recall.
-- The worlds have outcomes 0 or 1, one kind of pairing, and questions drawn independently or in known groups. Real
-  questions may depend on one another in ways nobody typed; no share knows of that.
+- Over a mixture of comparisons, about one `winner` in twenty is wrong. Between two exactly equal cells, at most one run
+  in twelve names a winner; the plain gate names one in every four or five runs.
+- The price is power: with a true gap of 0.10 and 129 questions, more runs end without a winner. Such a run names the
+  cells in play and the cheapest of them, which then costs little recall.
+- The simulated worlds have outcomes of 0 or 1, one kind of pairing, and questions drawn independently or in known
+  groups. Real questions may depend on one another in unknown ways, and no share accounts for that.
 """
 
 

@@ -1,7 +1,7 @@
 """Runs the public question sets and writes docs/benchmarks.md.
 
-Why: a tool that says whether a difference is real has to show its own figures, with the command behind each, and say
-where published claims come out and where they do not.
+Why: a tool that decides whether a difference is real has to publish its own figures, each with its command, and show
+which published claims it reproduces and which it does not.
 
     python -m benchmarks.tables [--sets FOLDER] [--only NAME] [--cache-dir DIR]
 """
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """One public question set: the name of its folder, and what a reader should know of it."""
+    """One public question set: the name of its folder, and what a reader should know about it."""
 
     name: str
     title: str
@@ -46,38 +46,38 @@ QUESTION_SETS = (
         "chunklab_example",
         "The example corpus of the chunklab project",
         "Five fictional documents (three Markdown, a PDF, a DOCX) with questions by their author, who reuses the "
-        "words of the documents; MIT licence. That favours BM25.",
+        "words of the documents, which favours BM25. MIT licence.",
     ),
     QuestionSet(
         "chroma",
         "Chroma's general evaluation",
         "Five long texts without headings (chat logs, filings, medical articles, a speech, encyclopedia text) with "
-        "generated questions. The published figures for it score shares of tokens, so they cannot be set beside these.",
+        "generated questions. Its published figures are shares of tokens, so they cannot be compared with these.",
     ),
     QuestionSet(
         "qasper",
         "QASPER, ten papers",
-        "Research papers with headings; the questions were written by people who had read title and abstract only, "
-        "and a gold passage is a whole paragraph. CC BY 4.0.",
+        "Research papers with headings. The authors of the questions had read only title and abstract. A gold passage "
+        "is a whole paragraph. CC BY 4.0.",
     ),
     QuestionSet(
         "privacy_qa",
         "PrivacyQA, as in LegalBench-RAG",
-        "Seven privacy policies in plain text. The gold is long, up to 5,197 characters, so that part of it fits in "
-        "no chunk of the default size: read the recall as what can be found whole.",
+        "Seven privacy policies in plain text. The gold is long, up to 5,197 characters, and some of it fits in no "
+        "chunk of the default size. So the recall covers only gold that can be found whole.",
     ),
 )
 
 _HEAD = """\
 # Benchmarks
 
-Written by `make bench`, which runs the commands below. Each set is a folder with `docs/` and `questions.yaml` in
-`../shared/benchmarks`, beside the repository and no part of it. Every run compares the five default strategies under
-the three retrievers with all-MiniLM-L6-v2, the bundled model, at k = 5. Figures are means over the scored questions;
-[metrics.md](metrics.md) defines them. Rows are ranked by `balanced`, and cells that are ruled out stand last.
+`make bench` writes this page by running the commands below. Each question set is a folder with `docs/` and
+`questions.yaml` in `../shared/benchmarks`, which is not part of the repository. Every run compares the five default
+strategies with the three retrievers and all-MiniLM-L6-v2, the bundled model, at k = 5. Figures are means over the
+scored questions; [metrics.md](metrics.md) defines them. Rows are ranked by `balanced`, with ruled-out cells last.
 
-Seconds are those of a {cores}-core machine without an accelerator that had other work to do; CPU seconds are the
-steadier figure. Ranks and shares do not depend on the machine, but for rounding in the model.
+The runs used a {cores}-core machine without an accelerator, which had other work to do. So CPU seconds are more
+reliable than elapsed seconds. Apart from rounding in the model, ranks and shares do not depend on the machine.
 """
 
 _TABLE_HEAD = """\
@@ -86,7 +86,7 @@ _TABLE_HEAD = """\
 
 
 def main() -> int:
-    """Status 0 where the page was written, 1 where a set was missing or left out."""
+    """Returns 0 if the page was written, 1 if a set was missing or left out."""
     options = _options()
     folder = ROOT / options.sets
     wanted = [each for each in QUESTION_SETS if options.only in (None, each.name)]
@@ -94,13 +94,13 @@ def main() -> int:
     with _cache_folder(options.cache_dir) as cache:
         for each in wanted:
             if not (folder / each.name / "questions.yaml").is_file():
-                print(f"{each.name}: skipped, there is no {options.sets}/{each.name}/questions.yaml.", file=sys.stderr)
+                print(f"{each.name}: skipped, {options.sets}/{each.name}/questions.yaml is missing.", file=sys.stderr)
                 continue
             runs[each.name] = [_run(each, options.sets, cache, again) for again in (False, True)]
     page = _page(runs)
     if len(runs) < len(QUESTION_SETS):
         print(page)
-        print(f"{PAGE.relative_to(ROOT)} is left as it is: not all sets were run.", file=sys.stderr)
+        print(f"{PAGE.relative_to(ROOT)} is unchanged: not all sets were run.", file=sys.stderr)
         return 1
     write_atomically(PAGE, [page.encode()])
     print(f"Written: {PAGE.relative_to(ROOT)}", file=sys.stderr)
@@ -109,13 +109,11 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tables", description="Writes docs/benchmarks.md.")
-    parser.add_argument("--sets", default=SETS, metavar="FOLDER", help=f"where the question sets lie [{SETS}]")
+    parser.add_argument("--sets", default=SETS, metavar="FOLDER", help=f"folder of the question sets [{SETS}]")
     parser.add_argument(
-        "--only", choices=[each.name for each in QUESTION_SETS], help="print one section, write nothing"
+        "--only", choices=[each.name for each in QUESTION_SETS], help="print one section and write nothing"
     )
-    parser.add_argument(
-        "--cache-dir", metavar="DIR", help="folder of the cache [an empty one, so that seconds are true]"
-    )
+    parser.add_argument("--cache-dir", metavar="DIR", help="folder of the cache [an empty one, to measure a first run]")
     return parser.parse_args()
 
 
@@ -133,7 +131,7 @@ def _cache_folder(given: str | None) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One evaluation: its report, and what it took, start-up and server of Prefect included."""
+    """One evaluation: its report and its seconds, including the start of Prefect and its server."""
 
     report: Json
     wall_seconds: float
@@ -141,7 +139,7 @@ class Run:
 
 
 def command(name: str, sets: str = SETS) -> list[str]:
-    """The arguments of `python` that evaluate a set."""
+    """Arguments for `python` that evaluate a question set."""
     folder = f"{sets}/{name}"
     inputs = ["--docs", f"{folder}/docs", "--questions", f"{folder}/questions.yaml"]
     return ["-m", "flows.evaluate", *inputs, "--compare-retrievers"]
@@ -160,7 +158,7 @@ def _run(each: QuestionSet, sets: str, cache: Path, again: bool) -> Run:
 
 
 def cpu_of_children() -> float:
-    """Processor seconds of all processes that this one has started and that have ended."""
+    """CPU seconds of all finished child processes."""
     spent = os.times()
     return spent.children_user + spent.children_system
 

@@ -7,9 +7,24 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {"parse", "chunk", "embed", "index", "retrieve", "score", "select", "report"}
-ABOVE = {"pipeline.py", "pipeline", "stages", "plan"}
+ABOVE = {"stages", "graph", "plan", "pipeline", "questions", "compare"}  # they may import rooms
+BELOW = {"records", "inputs", "cache", "models", "errors", "text", "tokens", "plugins"}
 HEAVY = {"torch", "sentence_transformers", "transformers", "pypdf", "docx", "scipy", "markdown_it", "joblib"}
-MODULES = sorted(path for folder in ("chunklab_core", "tasks", "flows") for path in (ROOT / folder).rglob("*.py"))
+DOORS = {"parse", "chunk", "retrieve"}  # packages whose own module is in no key: it names what the package holds
+
+
+def paths(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def named(path: Path) -> str:
+    """The module's name, that of the package for an `__init__`."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+CORE = {named(path): path for path in paths("chunklab_core")}
+MODULES = {**CORE, **{named(path): path for path in paths("tasks", "flows")}}
 
 
 def imported(path: Path, *, only_at_import: bool = False) -> set[str]:
@@ -22,7 +37,8 @@ def imported(path: Path, *, only_at_import: bool = False) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} has a relative import"
-            names.add(node.module or "")
+            members = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {member if member in MODULES else node.module or "" for member in members}
     return names
 
 
@@ -31,46 +47,78 @@ def _run_at_import(tree: ast.Module) -> list[ast.stmt]:
     return [node for node in tree.body if node not in typing_only]
 
 
-def room_of(module: str) -> str | None:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[0] == "chunklab_core" and parts[1] in ROOMS else None
+def part_of(module: str) -> str:
+    """The room, package or module of the core that a module belongs to; empty for the root."""
+    return f"{module}..".split(".")[1]
 
 
-def package_of(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0]
+def core_parts(path: Path) -> set[str]:
+    """The parts of the core that a file imports."""
+    return {part_of(name) for name in imported(path) if name.startswith("chunklab_core.")}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_layers_import_downwards_only(path: Path) -> None:
-    allowed = {
-        "chunklab_core": {"chunklab_core"},
-        "tasks": {"chunklab_core", "tasks"},
-        "flows": {"chunklab_core", "tasks", "flows"},
-    }[package_of(path)]
-    ours = {name.split(".")[0] for name in imported(path)} & {"chunklab_core", "tasks", "flows"}
-    assert ours <= allowed
+@pytest.mark.parametrize("module", MODULES)
+def test_layers_import_downwards_only(module: str) -> None:
+    layers = ["chunklab_core", "tasks", "flows"]
+    own = layers.index(module.partition(".")[0])
+    layers_used = {name.partition(".")[0] for name in imported(MODULES[module])} & set(layers)
+
+    assert layers_used <= set(layers[: own + 1])
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_the_core_knows_no_prefect_and_rooms_know_no_other_room(path: Path) -> None:
-    if package_of(path) != "chunklab_core":
-        return
-    names = imported(path)
-    assert not any(name.split(".")[0] == "prefect" for name in names)
-    parts = path.relative_to(ROOT).parts
-    own = parts[1] if parts[1] in ROOMS else None
-    above = parts[1] in ABOVE
-    rooms = {room_of(name) for name in names} - {None, own}
-    assert above or not rooms
-    assert above or not any(f"{name}.".startswith(tuple(f"chunklab_core.{one}." for one in ABOVE)) for name in names)
+def test_every_part_of_the_core_has_its_level() -> None:
+    assert {part_of(module) for module in CORE} - {""} <= ROOMS | ABOVE | BELOW
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_nothing_heavy_is_imported_before_it_is_needed(path: Path) -> None:
-    names = {name.split(".")[0] for name in imported(path, only_at_import=True)}
+@pytest.mark.parametrize("module", CORE)
+def test_the_core_knows_no_prefect(module: str) -> None:
+    assert not any(name.partition(".")[0] == "prefect" for name in imported(CORE[module]))
+
+
+@pytest.mark.parametrize("module", [module for module in CORE if part_of(module) in ROOMS])
+def test_a_room_knows_no_other_room_and_nothing_above_it(module: str) -> None:
+    assert not core_parts(CORE[module]) & ((ROOMS | ABOVE) - {part_of(module)})
+
+
+@pytest.mark.parametrize("module", [module for module in CORE if part_of(module) in BELOW])
+def test_what_is_below_the_rooms_knows_none_of_them(module: str) -> None:
+    assert not core_parts(CORE[module]) & (ROOMS | ABOVE)
+
+
+SEE_NO_STORE = [module for module in CORE if part_of(module) in ROOMS | {"stages"}]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        module
+        for module in SEE_NO_STORE
+        if module not in ("chunklab_core.stages.prepare", "chunklab_core.stages.report")
+    ],
+)
+def test_rooms_and_stages_see_the_store_by_its_protocol(module: str) -> None:
+    used = {name for name in imported(CORE[module]) if name.startswith("chunklab_core.cache.")}
+
+    assert used <= {f"chunklab_core.cache.{name}" for name in ("protocol", "formats", "keys")}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    edges = {module: imported(path) & MODULES.keys() - {module} for module, path in MODULES.items()}
+    free: set[str] = set()
+    while ready := {module for module, used in edges.items() if module not in free and used <= free}:
+        free |= ready
+
+    assert not MODULES.keys() - free
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:
+    names = {name.split(".")[0] for name in imported(MODULES[module], only_at_import=True)}
+
     assert not names & HEAVY
 
 
 def test_flows_are_read_by_prefect_with_their_annotations() -> None:
-    source = (ROOT / "flows" / "evaluate.py").read_text(encoding="utf-8")
-    assert "\nfrom __future__ import annotations" not in source
+    flow = next(path for path in paths("flows") if "@flow(" in path.read_text(encoding="utf-8"))
+
+    assert "\nfrom __future__ import annotations" not in flow.read_text(encoding="utf-8")

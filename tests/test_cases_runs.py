@@ -1,11 +1,7 @@
-"""The reported faults that concern a whole run, each with its own input, with an embedder that needs no model.
-
-Read from ../shared at run time; skipped where it is absent. Cases of single functions: `test_cases_rules.py`.
-"""
+"""The reported faults of a whole run, each with its own input, and an embedder that needs no model."""
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import os
@@ -17,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
+from cases import CASES, FILES, expected, given, needs_cases
 from numpy.typing import NDArray
 
-from chunklab_core import pipeline
 from chunklab_core.cache import code_memory
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.errors import ConfigError, ContractError
@@ -31,12 +26,7 @@ from chunklab_core.records.report import Report
 from chunklab_core.report.console import render
 from chunklab_core.report.json import report_to_json
 
-SHARED = Path(__file__).parents[1] / ".." / "shared" / "cases"
-FILES = SHARED / "files"
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/cases beside the repository")
-CASES: dict[str, Any] = (
-    {case["id"]: case for case in yaml.safe_load((SHARED / "cases.yaml").read_text("utf-8"))} if SHARED.is_dir() else {}
-)
+pytestmark = needs_cases
 
 LETTERS = """
 import numpy as np
@@ -60,7 +50,7 @@ class Broken(Letters):
 
 
 class World:
-    """A folder of documents, their questions, and a cache, all in one temporary folder."""
+    """Documents, their questions and a cache in one temporary folder."""
 
     def __init__(self, folder: Path) -> None:
         self.docs, self.cache, self._folder = folder / "docs", folder / "cache", folder
@@ -72,8 +62,8 @@ class World:
             (self.docs / name.replace("_", ".")).write_text(text, encoding="utf-8")
 
     def run(self, *questions: dict[str, Any], embedder: str = "Letters", **settings: Any) -> Report:
-        asked = self._folder / "questions.yaml"
-        asked.write_text(json.dumps({"questions": questions}))
+        questions_file = self._folder / "questions.yaml"
+        questions_file.write_text(json.dumps({"questions": questions}))
         model = f"{self._folder / 'letters.py'}:{embedder}"
         mapping = {
             "embedding": {"model": model},
@@ -84,7 +74,7 @@ class World:
                 {"name": "structure", "params": {"max_tokens": 20}},
             ],
         }
-        return evaluate(self.docs, asked, mapping | settings, cache=self.cache)
+        return evaluate(self.docs, questions_file, mapping | settings, cache=self.cache)
 
 
 @pytest.fixture
@@ -96,30 +86,30 @@ def question(name: str, query: str, *gold: str) -> dict[str, Any]:
     return {"id": name, "query": query, "gold_snippets": list(gold)}
 
 
-def said(report: Report) -> str:
+def messages(report: Report) -> str:
     return "\n".join(warning.message for warning in report.warnings)
 
 
 def figures(report: Report) -> dict[str, Any]:
-    """The report without what two runs of the same inputs may differ in."""
+    """The report without `provenance.run`, which may differ between two runs of the same inputs."""
     found = json.loads(report_to_json(report))
     del found["provenance"]["run"]
     return found
 
 
 def made(report: Report) -> dict[str, int]:
-    return {stage.stage: stage.run for stage in report.provenance.run.stages}
+    return {stage: reuse.run for stage, reuse in report.provenance.run.stages.items()}
 
 
 @pytest.mark.parametrize("name", ["fixed", "recursive"])
-def test_c02_what_cannot_work_is_refused_before_any_document_is_looked_for(name: str, world: World) -> None:
+def test_c02_impossible_parameters_are_refused_before_documents_are_read(name: str, world: World) -> None:
     shutil.rmtree(world.docs)
     with pytest.raises(ConfigError, match=r"overlap.*chunk_size"):
-        world.run(strategies=[{"name": name, "params": CASES["C02"]["input"]["a"]["config"]}])
+        world.run(strategies=[{"name": name, "params": given("C02")["a"]["config"]}])
 
 
 def test_c03_special_tokens_are_words_in_documents_questions_and_gold(world: World) -> None:
-    case = CASES["C03"]["input"]
+    case = given("C03")
     world.write(record_txt=case["text"])
     report = world.run(
         question("token", case["question"]["query"], case["question"]["gold"]),
@@ -129,13 +119,13 @@ def test_c03_special_tokens_are_words_in_documents_questions_and_gold(world: Wor
     assert {cell.recall_at_k for cell in report.cells} == {1.0}
 
 
-def test_c08_documents_without_text_are_named_and_the_run_goes_on(world: World) -> None:
-    one, two, none, blank = CASES["C08"]["input"]["docs"]
+def test_c08_documents_without_text_are_named_and_the_run_continues(world: World) -> None:
+    one, two, none, blank = given("C08")["docs"]
     world.write(one_txt=one, two_txt=two, none_txt=none, blank_txt=blank)
     report = world.run(question("one", "Which sentence?", "One sentence only"))
 
-    assert all(f"{name} holds no text" in said(report) for name in ("none.txt", "blank.txt"))
-    assert {name: len(chunks) for name, chunks in report.chunks} == {"fixed": 2, "semantic": 2, "structure": 2}
+    assert all(f"{name} holds no text" in messages(report) for name in ("none.txt", "blank.txt"))
+    assert {name: len(chunks) for name, chunks in report.chunks.items()} == {"fixed": 2, "semantic": 2, "structure": 2}
 
 
 def test_c13_a_zero_vector_is_no_hit_and_no_number_of_a_report_is_odd(world: World) -> None:
@@ -154,14 +144,14 @@ def test_c13_a_zero_vector_is_no_hit_and_no_number_of_a_report_is_odd(world: Wor
     assert "NaN" not in report_to_json(report)
 
 
-def test_c13_a_vector_that_is_no_number_is_said_with_its_text(world: World) -> None:
+def test_c13_a_vector_with_nan_is_reported_with_its_text(world: World) -> None:
     world.write(mill_txt="The old mill.")
     with pytest.raises(ContractError, match=r"NaN or infinity for the text that begins with 'old mill'"):
         world.run(question("mill", "old mill", "The old mill."), embedder="Broken")
 
 
 class Recorder:
-    """Stands where the model would be, and keeps every string that reaches it."""
+    """Replaces the model and records every string that reaches it."""
 
     sent: list[str]
 
@@ -173,11 +163,11 @@ class Recorder:
         return np.ones((len(texts), 2), dtype=np.float32)
 
 
-@pytest.mark.parametrize("name", CASES["C15"]["input"]["a"]["models"] if CASES else [])
-def test_c15a_a_model_gets_the_strings_that_its_card_asks_for(
+@pytest.mark.parametrize("name", given("C15")["a"]["models"] if CASES else [])
+def test_c15a_a_model_gets_the_prompts_of_its_card(
     name: str, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = CASES["C15"]["input"]["a"]
+    case = given("C15")["a"]
     (tmp_path / name).mkdir(parents=True)
     (tmp_path / name / "model.safetensors").write_bytes(name.encode())
     (tmp_path / name / "config.json").write_text("{}")
@@ -193,13 +183,13 @@ def test_c15a_a_model_gets_the_strings_that_its_card_asks_for(
         strategies=[{"name": "fixed"}],
     )
 
-    assert Recorder.sent == CASES["C15"]["expect"]["a"][name]
+    assert Recorder.sent == expected("C15")["a"][name]
 
 
-def test_c19_a_scan_is_named_and_the_run_goes_on_with_the_other_file(world: World) -> None:
-    for name in CASES["C19"]["input"]["files"]:
+def test_c19_a_scan_is_named_and_the_run_continues_with_the_other_file(world: World) -> None:
+    for name in given("C19")["files"]:
         shutil.copy(FILES / name, world.docs)
-    gold = CASES["C19"]["input"]["gold"]
+    gold = given("C19")["gold"]
     report = world.run(
         question("office", "workflow", gold[0]),
         question("late", "filings", gold[1]),
@@ -207,7 +197,7 @@ def test_c19_a_scan_is_named_and_the_run_goes_on_with_the_other_file(world: Worl
         strategies=[{"name": "whole_document"}],
     )
 
-    assert "scan_only.pdf holds no text: has no text layer" in said(report)
+    assert "scan_only.pdf holds no text: has no text layer" in messages(report)
     assert {cell.cell: cell.recall_at_k for cell in report.cells}["whole_document/bm25"] == 1.0
 
 
@@ -215,7 +205,7 @@ KEYS = "# Keys\n\nThe blue key opens the shed.\n\nThe red key opens the barn.\n"
 KEY = question("key", "Which key opens the shed?", "The blue key opens the shed.")
 
 
-def test_c23a_a_changed_word_is_seen_whatever_the_file_says_of_itself(world: World) -> None:
+def test_c23a_a_changed_word_is_noticed_whatever_the_time_stamp(world: World) -> None:
     world.write(keys_md=KEYS, other_md="# Other\n\nNothing changes here.\n")
     first = world.run(KEY)
     path = world.docs / "keys.md"
@@ -230,8 +220,8 @@ def test_c23a_a_changed_word_is_seen_whatever_the_file_says_of_itself(world: Wor
 
 
 def forget_code() -> None:
-    """What a process remembers of the core's source."""
-    for remembered in (fingerprint._facts, fingerprint.worked_out, code_memory._sources_at_first, pipeline._code_of):
+    """Clears what the process remembers of the core's source."""
+    for remembered in (fingerprint._facts, fingerprint.worked_out, code_memory._sources_at_first):
         remembered.cache_clear()
 
 
@@ -240,10 +230,10 @@ def test_c23b_a_changed_body_of_a_function_that_chunking_calls_cuts_anew(
     module: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.write(keys_md=KEYS)
-    first, parsed, name = world.run(KEY), fingerprint._parsed, f"chunklab_core.{module}"
-    edited = ast.unparse(parsed(name)).replace("return ", "return None or ", 1)
-    assert edited != ast.unparse(parsed(name))
-    monkeypatch.setattr(fingerprint, "_parsed", lambda asked: ast.parse(edited) if asked == name else parsed(asked))
+    first, source_of, name = world.run(KEY), fingerprint._source_of, f"chunklab_core.{module}"
+    edited = source_of(name).replace(b"return ", b"return None or ", 1)
+    assert edited != source_of(name)
+    monkeypatch.setattr(fingerprint, "_source_of", lambda asked: edited if asked == name else source_of(asked))
     monkeypatch.setattr(code_memory, "sources_of_package", lambda: f"{module} edited")
     forget_code()
     second = world.run(KEY)
@@ -257,7 +247,7 @@ def test_c23b_a_changed_body_of_a_function_that_chunking_calls_cuts_anew(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_c23c_broken_entries_are_made_anew_with_the_same_figures(world: World, seed: int) -> None:
+def test_c23c_broken_entries_are_made_again_with_the_same_figures(world: World, seed: int) -> None:
     world.write(keys_md=KEYS, other_md="# Other\n\nNothing changes here.\n")
     first, dice = world.run(KEY), random.Random(seed)
     files = sorted(path for path in world.cache.rglob("*") if path.is_file())
@@ -271,7 +261,7 @@ def test_c23c_broken_entries_are_made_anew_with_the_same_figures(world: World, s
 
 
 def test_c24_text_from_documents_and_names_is_data(world: World) -> None:
-    case = CASES["C24"]["input"]
+    case = given("C24")
     evil = '</script><b>[red]\x1b[31m{0}{{ 7 * 7 }} "x"'
     world.write(notes_md=case["document"])
     (world.docs / "\x1b[31m<i>[b].txt").write_text(case["document"])

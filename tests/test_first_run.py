@@ -1,4 +1,4 @@
-"""The bundled example: complete, answerable from its own documents, and made from the sources beside it."""
+"""The bundled example: complete, answerable from its own documents, and built from the sources beside it."""
 
 import importlib.util
 import re
@@ -26,7 +26,7 @@ def plain(text: str) -> str:
     return " ".join(fold(without_outer_pipes).split())
 
 
-def test_it_holds_one_document_in_each_of_four_formats() -> None:
+def test_it_has_one_document_in_each_of_four_formats() -> None:
     assert sorted(path.name for path in DOCS.iterdir()) == NAMES
 
 
@@ -39,7 +39,7 @@ def test_all_25_questions_are_scored_and_some_have_two_slots_or_interchangeable_
     assert sum(len(slot) > 1 for question in questions for slot in question.slots) == 4
 
 
-def test_every_wording_of_the_gold_stands_in_one_document_and_in_no_other(texts: dict[str, str]) -> None:
+def test_every_wording_of_the_gold_is_in_exactly_one_document(texts: dict[str, str]) -> None:
     wordings = [w for question in load_questions(EXAMPLE / "questions.yaml") for slot in question.slots for w in slot]
     places = {wording: [name for name, text in texts.items() if plain(wording) in text] for wording in wordings}
 

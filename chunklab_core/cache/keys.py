@@ -17,10 +17,20 @@ import threading
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 PACKAGE = "chunklab_core"
+
+# What only keeps results, reads settings, words messages or finds a user's class. It shapes no result: what is read is
+# what was written (by checksum), settings are parameters of a key, and a model is there by its digest.
+_SHAPES_NO_RESULT = (
+    *("cache", "inputs", "plan", "report", "records.report", "records.marks", "errors", "models", "plugins"),
+    *("pipeline", "graph", "stages.stage"),
+)
+_ENDS_THE_RUN = ("ConfigError", "ContractError", "ValueError")
+_LOGS = ("_log.", "_progress.")
 
 _PARSING = threading.Lock()
 
@@ -55,7 +65,7 @@ def stage_key(
 
     Args:
         stage: the stage's name.
-        code: fingerprint of all code that shapes the result, see `code_of_room` and `code_of_function`.
+        code: fingerprint of all code that shapes the result, see `code_of_modules`.
         parameters: the stage's own parameters, plain JSON types.
         inputs: by name, the reference of each input or a list of them.
         libraries: distributions whose version shapes the result.
@@ -101,94 +111,62 @@ def worked_out() -> dict[str, str]:
     return {}
 
 
-def code_of_room(room: str) -> str:
-    """Fingerprint of every module of a room and of every core module that these import, directly or not."""
-    package, known = f"{PACKAGE}.{room}", worked_out()
-    if package not in known:
-        known[package] = _code_of_modules(_modules_of(package))
-    return known[package]
+def code_of_modules(names: Iterable[str]) -> str:
+    """Fingerprint of these modules and of every core module that they import, directly or not.
 
-
-def _modules_of(package: str) -> set[str]:
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise ValueError(f"{package} is no module of the core.")
-    if not spec.submodule_search_locations:
-        return {package}
-    folder = Path(spec.origin).parent
-    parts = (path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py"))
-    return {".".join((package, *(part for part in each if part != "__init__"))) for each in parts}
-
-
-def code_of_function(module: str, function: str, apart: frozenset[str] = frozenset()) -> str:
-    """Fingerprint of one function: its own code, that of what it uses in its module, and that of what these import.
-
-    So the stages of one module have keys of their own: a change in one function leaves the others as they are. That
-    needs `apart`, names that are not followed: a table of all stages, used by one of them, would lead to all.
+    Imports of what only keeps results, reads settings or words messages are not followed, see `_SHAPES_NO_RESULT`. Nor
+    is a package's own module (its `__init__`), which says what the package holds: it counts where it is named here.
     """
-    name, known = " without ".join([f"{module}:{function}", *sorted(apart)]), worked_out()
+    wanted, known = sorted(set(names)), worked_out()
+    name = " ".join(wanted)
     if name not in known:
-        known[name] = _code_of_function(module, function, apart)
+        known[name] = digest(sorted((module, _facts(module)[0]) for module in modules_behind(wanted)))
     return known[name]
 
 
-def _code_of_function(module: str, function: str, apart: frozenset[str]) -> str:
-    tree = _parsed(module)
-    defined: dict[str, list[ast.stmt]] = {}
-    for statement in tree.body:
-        for name in _names_defined(statement):
-            defined.setdefault(name, []).append(statement)
-    if function not in defined:
-        raise ValueError(f"{module} defines no {function}.")
-    used: set[str] = set()
-    waiting = [function]
-    while waiting:
-        name = waiting.pop()
-        if name in used or name in apart or name not in defined:
-            continue
-        used.add(name)
-        waiting += [part.id for node in defined[name] for part in ast.walk(node) if isinstance(part, ast.Name)]
-    statements = [node for name in used for node in defined[name]]
-    imports = {target for node in statements for target in _imports(node)}
-    own = sorted({ast.dump(_without_docstrings(node)) for node in statements if not _is_import(node)})
-    return digest([own, _code_of_modules(imports)])
-
-
-def code_of_modules(names: Iterable[str]) -> str:
-    """Fingerprint of these modules and of every core module that they import, directly or not."""
-    return _code_of_modules(names)
-
-
-def _code_of_modules(names: Iterable[str]) -> str:
-    closed: dict[str, str] = {}
+def modules_behind(names: Iterable[str]) -> set[str]:
+    """These modules and those whose code counts with theirs."""
+    found: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in closed:
-            closed[name], imports = _facts(name)
-            waiting += imports
-    return digest(sorted(closed.items()))
+        if name not in found:
+            found.add(name)
+            waiting += [each for each in _facts(name)[1] if _shapes_results(each)]
+    return found
+
+
+def _shapes_results(module: str) -> bool:
+    """Whether an import of this module is followed."""
+    spec = _spec_of(module)
+    below = module.removeprefix(f"{PACKAGE}.")
+    apart = any(below == each or below.startswith(f"{each}.") for each in _SHAPES_NO_RESULT)
+    return not apart and not spec.submodule_search_locations
 
 
 @cache
 def _facts(module: str) -> tuple[str, frozenset[str]]:
     """Digest of a module's code, and the core modules that it imports itself."""
-    imports = frozenset(_imports(_parsed(module)))
-    return digest_bytes(ast.dump(_without_docstrings(_parsed(module))).encode()), imports
+    tree = parse_source(_source_of(module))
+    imports = frozenset(_imports(tree))
+    return digest_bytes(ast.dump(_WithoutWords().visit(tree)).encode()), imports
 
 
-@cache
-def _parsed(module: str) -> ast.Module:
+def _source_of(module: str) -> bytes:
+    return Path(str(_spec_of(module).origin)).read_bytes()
+
+
+def _spec_of(module: str) -> ModuleSpec:
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        raise ValueError(f"{module} is no module with source code.")
-    return parse_source(Path(spec.origin).read_bytes())
+        raise ValueError(f"{module} is not a module with source code.")
+    return spec
 
 
-def _imports(node: ast.AST) -> set[str]:
-    """The core modules that a piece of code imports, those of functions included."""
+def _imports(tree: ast.Module) -> set[str]:
+    """The core modules that a module imports, inside functions too."""
     found: set[str] = set()
-    for part in ast.walk(node):
+    for part in ast.walk(tree):
         if isinstance(part, ast.Import):
             found |= {alias.name for alias in part.names if _is_core(alias.name)}
         elif isinstance(part, ast.ImportFrom) and part.module and _is_core(part.module):
@@ -208,32 +186,14 @@ def _is_core(module: str) -> bool:
     return module == PACKAGE or module.startswith(f"{PACKAGE}.")
 
 
-def _is_import(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
+class _WithoutWords(ast.NodeTransformer):
+    """Removes what is written for readers: docstrings, log messages, and the text of errors that end a run."""
 
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        value = node.value
+        is_log = isinstance(value, ast.Call) and ast.unparse(value.func).startswith(_LOGS)
+        is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
+        return ast.copy_location(ast.Pass(), node) if is_log or is_text else self.generic_visit(node)
 
-def _names_defined(node: ast.stmt) -> list[str]:
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return [alias.asname or alias.name.split(".")[0] for alias in names]
-        case ast.If(body=body, orelse=orelse) | ast.Try(body=body, orelse=orelse):
-            branches = [*body, *orelse, *(part for each in getattr(node, "handlers", []) for part in each.body)]
-            return [name for part in branches for name in _names_defined(part)]
-        case _:
-            stored = (part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
-            return [part.id for part in stored]
-
-
-def _without_docstrings(node: ast.AST) -> ast.AST:
-    """The tree without bare strings in modules, classes and functions; a whole module is changed in place."""
-    stripped = parse_source(ast.unparse(node)) if not isinstance(node, ast.Module) else node
-    for part in ast.walk(stripped):
-        if isinstance(part, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            part.body = [line for line in part.body if not _is_bare_string(line)] or [ast.Pass()]
-    return stripped
-
-
-def _is_bare_string(line: ast.stmt) -> bool:
-    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) and isinstance(line.value.value, str)
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        return node.func if ast.unparse(node.func) in _ENDS_THE_RUN else self.generic_visit(node)

@@ -139,3 +139,16 @@ def from_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> Bm25Index:
         arrays["counts"].astype(np.int32),
         arrays["lengths"].astype(np.int32),
     )
+
+
+def index_arrays(texts: Iterable[str]) -> dict[str, NDArray[np.generic]]:
+    """The index of the chunks' texts, as it is stored."""
+    return to_arrays(build_bm25(texts))
+
+
+open_index = from_arrays
+
+
+def open_questions(queries: Iterable[str]) -> list[list[str]]:
+    """The terms of each question, as the search takes them."""
+    return [tokenize(query) for query in queries]

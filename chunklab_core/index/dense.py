@@ -6,6 +6,8 @@ the small differences that this tool measures.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,3 +31,18 @@ def build_dense(vectors: ArrayLike) -> NDArray[np.float32]:
         length = np.sqrt((block * block).sum(axis=1, keepdims=True))
         rows[start : start + _ROWS] = np.divide(block, length, out=block, where=length > 0)
     return rows
+
+
+def index_arrays(vectors: ArrayLike) -> dict[str, NDArray[np.float32]]:
+    """The index of the chunks' vectors, as it is stored."""
+    return {"matrix": build_dense(vectors)}
+
+
+def open_index(arrays: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The matrix that was stored."""
+    return arrays["matrix"]
+
+
+def open_questions(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The vectors of the questions, as the search takes them."""
+    return vectors

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
-from chunklab_core.cache.formats import unpack_json
-from chunklab_core.cache.protocol import Ref, in_step
-from chunklab_core.cache.store import Store
 from chunklab_core.records.documents import Document, Element, ElementKind, Note, Span
 
 _LEVEL = 1  # fastest: text shrinks to a third at 200 MB/s, more effort gains little
@@ -36,16 +32,3 @@ def unpack_document(doc_id: str, payload: bytes) -> tuple[Document, int]:
     )
     warnings = tuple(Note(code, arguments) for code, arguments in content["warnings"])
     return Document(doc_id, content["text"], elements, warnings), content["n_tokens"]
-
-
-def document_entries(store: Store, parsed: Ref) -> list[dict[str, Any]]:
-    """What a parse node says of each document: id, digest, characters, tokens, warnings."""
-    entries: list[dict[str, Any]] = unpack_json(store.read(parsed))["documents"]
-    return entries
-
-
-def stored_documents(store: Store, doc_ids: Sequence[str], keys: Sequence[bytes]) -> Iterator[tuple[Document, int]]:
-    """Stored documents with their token counts, a few in memory at once."""
-    for ids, part in in_step(doc_ids, keys):
-        found = store.get_all_items("parse", part)
-        yield from (unpack_document(doc_id, found[key]) for doc_id, key in zip(ids, part, strict=True))

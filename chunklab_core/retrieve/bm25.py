@@ -6,7 +6,7 @@ would otherwise move its result towards the first chunks of the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +14,17 @@ from numpy.typing import NDArray
 from chunklab_core.records.rankings import KeywordIndex, Ranking
 
 
-def rank(
-    index: KeywordIndex,
-    queries: Sequence[str],
-    *,
-    k1: float,
-    b: float,
-    depth: int,
-    tokenize: Callable[[str], list[str]],
-) -> list[Ranking]:
-    """The `depth` best candidates of each question; the earlier of two tied chunks is first.
+def rank(index: KeywordIndex, questions: Sequence[Sequence[str]], *, k1: float, b: float, depth: int) -> list[Ranking]:
+    """The `depth` best candidates of each question, given as terms; the earlier of two tied chunks is first.
 
-    `tokenize` must be the function that the index was built with.
+    The terms must come from the function that the index was built with.
 
     Raises:
         ValueError: `depth` is below 1, or the index refuses `k1` or `b`.
     """
     if depth < 1:
         raise ValueError(f"bm25.rank: depth is {depth}; it must be at least 1.")
-    return [_best(scores, depth) for scores in index.scores(map(tokenize, queries), k1=k1, b=b)]
+    return [_best(scores, depth) for scores in index.scores(questions, k1=k1, b=b)]
 
 
 def _best(scores: NDArray[np.float64], depth: int) -> Ranking:

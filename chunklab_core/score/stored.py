@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from chunklab_core.cache.formats import array_of_text, pack_arrays, text_of_array, unpack_arrays
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.locate import Located, Occurrence, Zone
-from chunklab_core.score.places import GoldChunks
+from chunklab_core.score.places import GoldChunks, Slot, SlotPlace
 
 
 def pack_located(located: Located) -> bytes:
@@ -27,22 +27,22 @@ def unpack_located(payload: bytes) -> Located:
     return Located(tuple(Occurrence(*each) for each in occurrences), tuple(Zone(*each) for each in zones))
 
 
-def pack_places(located: Iterable[Located]) -> bytes:
-    """The places in all documents of a corpus, in their order, without words and zones (see `pack_located`)."""
-    rows = [
-        (index, each.wording, each.start, each.end, each.edits)
-        for index, document in enumerate(located)
-        for each in document.occurrences
-    ]
-    return pack_arrays({"places": np.array(rows, dtype=np.int64).reshape(-1, 5)})
+SlotPlaces = Mapping[Slot, Sequence[SlotPlace]]
+"""Every place in which gold counts, by slot; a slot that is in no document is absent."""
 
 
-def unpack_places(payload: bytes) -> list[tuple[int, Located]]:
-    """The documents in which something was located, by index, without words and zones; the inverse of `pack_places`."""
-    found: dict[int, list[Occurrence]] = {}
-    for index, *place in unpack_arrays(payload)["places"].tolist():
-        found.setdefault(index, []).append(Occurrence(*place))
-    return [(index, Located(tuple(found[index]), ())) for index in sorted(found)]
+def pack_slot_places(places: SlotPlaces) -> bytes:
+    """The places of all slots."""
+    rows = [(*slot, *astuple(place)) for slot, of_slot in places.items() for place in of_slot]
+    return pack_arrays({"places": np.array(rows, dtype=np.int64).reshape(-1, 7)})
+
+
+def unpack_slot_places(payload: bytes) -> SlotPlaces:
+    """The inverse of `pack_slot_places`."""
+    places: dict[Slot, list[SlotPlace]] = {}
+    for question, slot, *place in unpack_arrays(payload)["places"].tolist():
+        places.setdefault((question, slot), []).append(SlotPlace(*place))
+    return places
 
 
 def pack_gold_chunks(holders: GoldChunks, tokens: InTokens) -> bytes:

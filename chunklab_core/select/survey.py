@@ -90,7 +90,7 @@ def _strata(
     rivals: Sequence[int],
     parts: Mapping[Literal["tag", "document"], Sequence[Sequence[str]]],
     groups: Sequence[str] | None,
-) -> tuple[Strata, ...]:
+) -> tuple[Strata[int], ...]:
     """The strata for leader and runner-up; empty without a runner-up, or with a single part."""
     several = {by: names for by, names in parts.items() if len({name for each in names for name in each}) > 1}
     return tuple(

@@ -29,8 +29,7 @@ from chunklab_core.parse.folder import is_unicode, list_documents
 from chunklab_core.plugins import is_plugin, plugin_digest
 from chunklab_core.records.documents import UnreadFile
 from chunklab_core.records.questions import Question
-
-_NEED_A_MODEL = ("dense", "hybrid")
+from chunklab_core.retrieve import needs_vectors
 
 
 def prepare(
@@ -64,6 +63,7 @@ def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Sto
         "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
         "tags": _keep(store, "tags", [question.tags for question in scored]),
         "unscored": [question.question_id for question in asked if not question.slots],
+        "suffixes": sorted({Path(file.path).suffix.lower() for file in files}),
         "folder": str(folder.resolve()),
         "asked_in": str(Path(questions).resolve()),
         "skipped": [asdict(file) for file in skipped],
@@ -157,7 +157,7 @@ def _no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
 
 def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:
     """The embedding model of the run with its two prompts; nothing where no retriever needs one."""
-    if not any(retriever in _NEED_A_MODEL for retriever in settings.retrieval.retrievers):
+    if not any(needs_vectors(retriever) for retriever in settings.retrieval.retrievers):
         return {"model": None, "prompts": None}
     wanted = settings.embedding
     card = model_card(wanted.model, query_prompt=wanted.query_prompt, passage_prompt=wanted.passage_prompt)

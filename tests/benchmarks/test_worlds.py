@@ -1,4 +1,4 @@
-"""The simulated worlds are what they say: marginal recalls, pairing, copies."""
+"""The simulated worlds have their recalls, their pairing and their copies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_cells_have_their_recalls(rng: np.random.Generator) -> None:
 
 
 def test_cells_find_the_same_questions_hard(rng: np.random.Generator) -> None:
-    """Of two normal values of correlation 0.6 both lie below 0 in 1/4 + arcsin(0.6) / (2 pi) = 0.352 of cases."""
+    """Two normal values of correlation 0.6 are both below 0 in 1/4 + arcsin(0.6) / (2 pi) = 0.352 of cases."""
     both = outcomes(rng, [0.5, 0.5], MANY).min(axis=0).mean()
 
     assert both == pytest.approx(0.25 + np.arcsin(0.6) / (2 * np.pi), abs=0.01)

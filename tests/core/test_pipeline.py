@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from chunklab_core import pipeline
+from chunklab_core import graph, pipeline
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError, ContractError
 from chunklab_core.parse import files
 from chunklab_core.records.report import Report
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node
 
 PLUGINS = '''
 from pathlib import Path
@@ -101,13 +102,13 @@ class World:
     def store(self) -> Store:
         return Store(self.folder / "cache")
 
-    def nodes(self, settings: dict[str, Any]) -> list[pipeline.Node]:
+    def nodes(self, settings: dict[str, Any]) -> list[Node]:
         inputs = prepare(self.docs, self.folder / "questions.yaml", settings, self.store)
-        return pipeline.nodes(self.store, inputs)
+        return graph.nodes(self.store, inputs)
 
     def run(self, settings: dict[str, Any], refresh: tuple[str, ...] = ()) -> None:
         work = self.nodes(settings)
-        pipeline.nodes_to_run(self.store, work, refresh)
+        graph.nodes_to_run(self.store, work, refresh)
         for one in work:
             pipeline.run_stage(one.stage, self.store, label=one.label, **one.arguments)
 
@@ -134,7 +135,7 @@ def test_a_file_that_changes_during_a_run_ends_it_and_leaves_nothing_behind(worl
         pipeline.run_stage("parse", world.store, label="documents", **work[0].arguments)
     path.write_text(typed)
 
-    assert [entry.doc_id for entry in world.report(settings).documents] == ["parcels.txt", "refunds.txt"]
+    assert [entry.id for entry in world.report(settings).documents] == ["parcels.txt", "refunds.txt"]
 
 
 def test_a_cache_that_lies_among_the_documents_is_none_of_them(world: World) -> None:
@@ -146,7 +147,7 @@ def test_a_cache_that_lies_among_the_documents_is_none_of_them(world: World) -> 
     first, again = report(), report()
 
     assert first.skipped == again.skipped == ()
-    assert sum(stage.run for stage in again.provenance.run.stages) == 0
+    assert sum(stage.run for stage in again.provenance.run.stages.values()) == 0
 
 
 def test_a_file_whose_name_is_not_utf8_is_skipped_with_the_reason(world: World) -> None:
@@ -275,7 +276,7 @@ def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
     report = world.report(world.settings(*twins))
 
     assert [cell.cell for cell in report.cells] == ["one/bm25", "two/bm25"]
-    assert {entry.stage: entry.run for entry in report.provenance.run.stages} == {
+    assert {stage: reuse.run for stage, reuse in report.provenance.run.stages.items()} == {
         "parse": 1,
         "chunk": 1,
         "health": 1,

@@ -1,4 +1,4 @@
-"""What the benchmark of near-duplicates takes for shared gold."""
+"""Which pairs the benchmark of near-duplicates counts as shared gold."""
 
 import pytest
 
@@ -20,5 +20,5 @@ A, B, C, A_SENTENCE, A_HALF = ("d", 0, 100), ("d", 200, 300), ("e", 0, 100), ("d
         ([None], [None], None),
     ],
 )
-def test_pairs_are_told_apart_by_what_they_share(one: list[Place | None], other: list[Place | None], kind: str) -> None:
+def test_pairs_are_sorted_by_the_gold_they_share(one: list[Place | None], other: list[Place | None], kind: str) -> None:
     assert shared(one, other) == shared(other, one) == kind

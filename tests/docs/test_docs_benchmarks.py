@@ -1,4 +1,4 @@
-"""docs/benchmarks.md is whole: a command and fifteen cells for each set. Its figures come from `make bench`."""
+"""docs/benchmarks.md is complete: a command and fifteen cells for each question set."""
 
 import re
 
@@ -17,7 +17,7 @@ def section(name: str) -> str:
     return read(PAGE).split(f"## {title}\n")[1].split("\n## ")[0]
 
 
-def test_the_page_lies_where_it_is_linked() -> None:
+def test_the_page_is_at_its_linked_path() -> None:
     assert PAGE == ROOT / "docs" / "benchmarks.md"
     assert [each.name for each in QUESTION_SETS] == list(SCORED)
 
@@ -39,8 +39,8 @@ def test_a_set_has_fifteen_ranked_cells_of_eleven_columns(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_the_figures_of_a_set_hang_together(name: str) -> None:
-    """Shares lie in [0, 1], P(best) adds up to 1, intervals hold their mean, ranks fall in play and below."""
+def test_the_figures_of_a_set_are_consistent(name: str) -> None:
+    """Shares are in [0, 1], P(best) adds up to 1, intervals contain their mean, cells are in order of rank."""
     titles, *rows = tables(section(name))[0]
     cells = [dict(zip(titles, row, strict=True)) for row in rows]
     shares = ("recall@5", "hit", "MRR", "precision", "efficiency", "P(best)")
@@ -59,7 +59,7 @@ def test_the_figures_of_a_set_hang_together(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_a_set_has_its_verdict_and_what_it_took(name: str) -> None:
+def test_a_set_has_its_verdict_and_its_seconds(name: str) -> None:
     runs = re.findall(r"run: [\d,]+ s, [\d,]+ CPU s; (\d+) of (\d+) stage results reused", section(name))
 
     assert re.search(r"^Verdict: (winner|leans|undecided|tied)\. ", section(name), re.MULTILINE)

@@ -1,148 +1,81 @@
-"""docs/cache.md: a change runs again the stages that the page names, and no others."""
+"""docs/cache.md: a change runs again the stages that the page names, and no others; its plan and commands are real."""
 
-import copy
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 from pages import ROOT, block, read, tables
+from worlds import World
 
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import STAGES, Node, evaluate, nodes
+from chunklab_core.graph import nodes
+from chunklab_core.pipeline import evaluate
 from chunklab_core.stages.prepare import prepare
 from flows import cli
+from tests.flows.test_change_table import ALL, SELECT, TABLE
 
 PAGE = ROOT / "docs" / "cache.md"
-TOLD = {row[0].strip("`"): row[1] for row in tables(read(PAGE))[0][1:]}
-
-CONFIG: dict[str, Any] = {
-    "retrieval": {"compare": ["dense", "bm25", "hybrid"]},
-    "strategies": [{"name": "fixed", "params": {"chunk_size": 64, "overlap": 0}}, {"name": "recursive"}],
+CHANGES = {row[0].replace("`", ""): row[1] for row in tables(read(PAGE))[0][1:]}
+RETRIEVER = "retrieval.compare, one more"
+IN_TABLE = {
+    "a strategy's parameter": "a parameter of a chunker",
+    "a new strategy": "a strategy more",
+    "a document": "a document edited",
+    "a query": "a question edited",
+    "a tag": "tags edited",
+    "a gold snippet": "gold edited",
 }
-QUESTIONS = [
-    {"id": "a", "query": "when", "gold_snippets": ["On Monday."]},
-    {"id": "b", "query": "who", "gold_snippets": ["The crew."]},
-]
-OWN_MODEL = """\
-class Model:
-    def __call__(self, texts):
-        raise AssertionError("nothing is embedded here")
-"""
-
-Change = Callable[[dict[str, Any], list[dict[str, Any]], Path], None]
+"""Names of changes that the page and the table of changes call differently."""
 
 
-def setting(section: str, key: str, value: object) -> Change:
-    def change(config: dict[str, Any], questions: list[dict[str, Any]], folder: Path) -> None:
-        config.setdefault(section, {})[key] = value
-
-    return change
-
-
-def in_strategies(change: Callable[[list[dict[str, Any]]], object]) -> Change:
-    return lambda config, questions, folder: change(config["strategies"]) and None
-
-
-def edited_document(config: dict[str, Any], questions: list[dict[str, Any]], folder: Path) -> None:
-    (folder / "docs" / "one.md").write_text("On Tuesday.", encoding="utf-8")
-
-
-def own_model(config: dict[str, Any], questions: list[dict[str, Any]], folder: Path) -> None:
-    (folder / "model.py").write_text(OWN_MODEL, encoding="utf-8")
-    config["embedding"] = {"model": f"{folder / 'model.py'}:Model"}
-
-
-CHANGES: dict[str, Change] = {
-    "nothing": lambda config, questions, folder: None,
-    "a label": in_strategies(lambda listed: listed[0].update(label="other")),
-    "output.dir": setting("output", "dir", "elsewhere"),
-    "a strategy's parameter": in_strategies(lambda listed: listed[0]["params"].update(chunk_size=65)),
-    "a strategy more": in_strategies(lambda listed: listed.append({"name": "structure"})),
-    "a document": edited_document,
-    "a query": lambda config, questions, folder: questions[0].update(query="which day"),
-    "a tag": lambda config, questions, folder: questions[0].update(tags=["dates"]),
-    "a gold snippet": lambda config, questions, folder: questions[0].update(gold_snippets=["Monday"]),
-    "embedding.model": own_model,
-    "embedding.query_prompt": setting("embedding", "query_prompt", "query: "),
-    "retrieval.compare": setting("retrieval", "compare", ["dense", "bm25"]),
-    "retrieval.top_k": setting("retrieval", "top_k", 3),
-    "retrieval.candidates": setting("retrieval", "candidates", 50),
-    "retrieval.rrf_k": setting("retrieval", "rrf_k", 10),
-    "retrieval.bm25.k1": setting("retrieval", "bm25", {"k1": 1.5}),
-    "eval.fuzzy_threshold": setting("eval", "fuzzy_threshold", 0.8),
-    "eval.balanced_lambda": setting("eval", "balanced_lambda", 0.1),
-    "eval.min_floor_tokens": setting("eval", "min_floor_tokens", 10),
-}
-
-
-def work_of(folder: Path, change: Change | None, config: dict[str, Any]) -> list[Node]:
-    """The nodes of a run over two documents and two questions; none of them is run."""
-    config, questions = copy.deepcopy(config), copy.deepcopy(QUESTIONS)
-    (folder / "docs").mkdir(exist_ok=True)
-    (folder / "docs" / "one.md").write_text("On Monday.", encoding="utf-8")
-    (folder / "docs" / "two.md").write_text("The crew.", encoding="utf-8")
-    if change:
-        change(config, questions, folder)
-    file = folder / "questions.yaml"
-    file.write_text(yaml.safe_dump({"questions": questions}), encoding="utf-8")
-    store = Store(folder / "cache")
-    return nodes(store, prepare(folder / "docs", file, config, store))
-
-
-def expected(told: str, labels: set[str]) -> set[tuple[str, str]]:
-    """Stage and label of the nodes that a line of the table names: "stages of these; stages of those"."""
+def nodes_named(text: str, names: set[str], strategy: str) -> set[str]:
+    """The nodes that a line of the page names: stages, each group with an optional "(only these)"."""
+    if text == "none":
+        return set()
+    if text.startswith("everything except "):
+        return names - nodes_named(text.removeprefix("everything except "), names, strategy)
     found = set()
-    for part in told.split(";"):
-        stages = set(re.findall("|".join(STAGES), part))
-        retrievers = set(re.findall(r"\b(?:dense|bm25|hybrid)\b", part))
-        for label in labels:
-            for stage in stages:
-                if "of the questions" in part and stage == "embed" and label != "questions":
-                    continue
-                if retrievers and "/" in label and label.partition("/")[2] not in retrievers:
-                    continue
-                found.add((stage, label))
+    for part in text.split(";"):
+        stages, _, only = part.strip().rstrip(")").partition(" (")
+        for name in names:
+            stage, _, label = name.partition(" ")
+            own, _, retriever = label.partition("/")
+            fits = (
+                not only or only == label or {only, own} == {"that strategy", strategy} or retriever in only.split(", ")
+            )
+            if stage in stages.split(", ") and fits:
+                found.add(name)
     return found
 
 
-def test_every_line_of_the_table_is_tried() -> None:
-    assert list(TOLD) == list(CHANGES)
+@pytest.mark.parametrize("change", [change for change in CHANGES if change != RETRIEVER])
+def test_a_change_runs_again_what_the_page_names(change: str) -> None:
+    row = IN_TABLE.get(change, change)
+    strategy = "structure" if change == "a new strategy" else "semantic"
+    made = TABLE[row][1]
+
+    assert nodes_named(CHANGES[change], ALL | made, strategy) == made
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_change_runs_again_what_the_page_says(change: str, tmp_path: Path) -> None:
-    before = copy.deepcopy(CONFIG)
-    if change == "retrieval.compare":
-        before["retrieval"]["compare"] = ["dense"]
-    first = work_of(tmp_path, None, before)
-    second = work_of(tmp_path, CHANGES[change], before)
-    kept = {one.ref for one in first}
-    again = {(one.stage, one.label) for one in second if one.ref not in kept}
+def test_one_more_retriever_runs_what_the_page_names(tmp_path: Path) -> None:
+    world, store = World(tmp_path).write(), Store(tmp_path / "cache")
 
-    told = TOLD[change]
-    whole = {(one.stage, one.label) for one in second}
-    if told == "none":
-        assert again == set()
-    elif told.startswith("all"):
-        assert again == whole - {("embed", "questions")}
-    elif told.startswith("of that strategy"):
-        strategy = "fixed" if change == "a strategy's parameter" else "structure"
-        of_strategy = {pair for pair in whole if pair[1].partition("/")[0] == strategy}
-        assert again == of_strategy | {("select", "all cells"), ("survey", "all cells")}
-        assert {stage for stage, _ in again} == set(re.findall("|".join(STAGES), told))
-    elif told.startswith("index, retrieve and score of the new retriever"):
-        of_retriever = {pair for pair in whole if pair[1].endswith("/bm25")}
-        assert again == of_retriever | {("select", "all cells"), ("survey", "all cells")}
-    else:
-        assert again == expected(told, {label for _, label in whole}) & whole
+    def refs(*compare: str) -> dict[str, str]:
+        config = {"retrieval": {"compare": list(compare)}, "embedding": {"model": world.stub}}
+        graph = nodes(store, prepare(world.docs, tmp_path / "questions.yaml", config, store))
+        return {f"{node.stage} {node.label}": node.ref for node in graph}
+
+    before, after = refs("dense"), refs("dense", "bm25")
+    again = {name for name, ref in after.items() if ref not in before.values()}
+
+    text = CHANGES[RETRIEVER].replace("that retriever", "bm25")
+    assert again == nodes_named(text, set(after), "")
+    assert again > SELECT
 
 
 def without_times(plan: str) -> str:
-    """A plan less what differs from run to run: the date, and how long things take."""
+    """A plan without the date and the times, which differ from run to run."""
     return re.sub(
         r"; (about [\d.]+|under 1) (s|min)(?= in all|\.?$)|the run of .* UTC", "", plan, flags=re.MULTILINE
     ).strip()

@@ -1,4 +1,4 @@
-"""What the pages point to is there: files, headings, targets of make, options, modules."""
+"""Everything that the pages name exists: files, headings, make targets, options, modules."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ def heading_anchors(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
+def test_every_relative_link_has_a_target(page: Path) -> None:
     broken = []
     for link in _LINK.findall(read(page)):
         if re.match(r"[a-z]+:", link):
@@ -32,16 +32,16 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 def test_every_target_of_make_that_a_page_names_is_in_the_makefile() -> None:
     makefile = read(ROOT / "Makefile")
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     code = [found for page in PAGES for found in re.findall(r"`([^`\n]+)`", read(page))]
     code += [line for page in PAGES for body in blocks(page) for line in body.splitlines()]
-    named = {found for text in code for found in re.findall(r"^make ([a-z]+)", text)}
+    named = {found for text in code for found in re.findall(r"^make ([a-z-]+)", text)}
 
     assert {"evaluate", "test", "bench", "ui"} <= named
     assert named <= targets
 
 
-def test_the_two_commands_stand_first() -> None:
+def test_the_readme_begins_with_two_commands() -> None:
     first = blocks(ROOT / "README.md")[0].splitlines()
 
     assert [line.split("#")[0].strip() for line in first] == ["make evaluate", "make test"]
@@ -64,14 +64,14 @@ def test_every_option_that_a_page_names_is_known_to_the_command_line(capsys: pyt
     assert named <= known
 
 
-def test_every_place_that_the_readme_names_is_in_the_tree() -> None:
-    places = re.findall(r"^\| `([^`]+)` \| ", read(ROOT / "README.md").split("## Where things lie")[1], re.MULTILINE)
+def test_every_path_in_the_layout_table_exists() -> None:
+    paths = re.findall(r"^\| `([^`]+)` \| ", read(ROOT / "README.md").split("## Repository layout")[1], re.MULTILINE)
 
-    assert len(places) > 10
-    assert [place for place in places if not list(ROOT.glob(place))] == []
+    assert len(paths) > 10
+    assert [path for path in paths if not list(ROOT.glob(path))] == []
 
 
-def test_the_deployment_that_the_readme_starts_is_the_one_that_is_described() -> None:
+def test_the_readme_starts_the_deployment_of_prefect_yaml() -> None:
     yaml = pytest.importorskip("yaml")
     described = yaml.safe_load(read(ROOT / "prefect.yaml"))
     commands = block(ROOT / "README.md", "make ui")

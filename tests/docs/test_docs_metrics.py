@@ -1,4 +1,4 @@
-"""docs/metrics.md: its examples come out as it says, and it names every figure of a report."""
+"""docs/metrics.md: its examples are right, and it names every figure of a report."""
 
 import doctest
 
@@ -11,7 +11,7 @@ from chunklab_core.score import METRICS
 PAGE = ROOT / "docs" / "metrics.md"
 
 
-def test_the_examples_come_out_as_shown() -> None:
+def test_the_examples_give_the_results_shown() -> None:
     result = doctest.testfile(str(PAGE), module_relative=False)
 
     assert result.attempted >= 8

@@ -1,4 +1,4 @@
-"""docs/questions.md: its file can be read, and its examples of matching come out as it says."""
+"""docs/questions.md: its question file is valid, and its examples of matching are right."""
 
 from dataclasses import fields
 
@@ -19,7 +19,7 @@ def test_the_snippet_is_found_or_not_as_the_page_says(example: dict[str, object]
     assert contains(str(example["gold"]), str(example["chunk"])) is example["found"]
 
 
-def test_both_outcomes_are_shown() -> None:
+def test_the_page_shows_both_outcomes() -> None:
     assert [example["found"] for example in EXAMPLES].count(True) >= 5
     assert [example["found"] for example in EXAMPLES].count(False) >= 5
 

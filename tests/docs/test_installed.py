@@ -1,4 +1,4 @@
-"""What an installation without the repository has: the command, the schema, and a word on the example."""
+"""An installation without the repository has the command and the schema, and explains the missing example."""
 
 import tomllib
 from importlib import import_module, resources
@@ -12,7 +12,7 @@ from flows import cli
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_without_the_example_one_line_says_what_to_give(
+def test_without_the_example_one_line_names_the_needed_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cli, "_EXAMPLE", tmp_path / "examples" / "first_run")
@@ -24,7 +24,7 @@ def test_without_the_example_one_line_says_what_to_give(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_command_takes_a_word_that_says_what_to_do(
+def test_the_console_script_has_the_command_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module, _, name = PROJECT["project"]["scripts"]["chunklab"].partition(":")

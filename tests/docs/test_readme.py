@@ -1,4 +1,4 @@
-"""What the README shows is what comes out."""
+"""The outputs, files and code of the README are real."""
 
 import io
 import re
@@ -15,7 +15,7 @@ from chunklab_core.report.console import render
 
 EXAMPLE = ROOT / "examples" / "first_run"
 NO_MODEL = {"retrieval": {"mode": "bm25"}, "strategies": [{"name": n} for n in ("fixed", "recursive", "structure")]}
-BEFORE_BALANCED = 8  # columns of a cell that do not depend on the other cells
+BEFORE_BALANCED = 8  # columns of a cell that do not depend on other cells
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +46,24 @@ def test_the_shown_screen_has_the_lines_of_a_run(shown: list[str], printed: list
 
 def test_the_shown_figures_are_those_of_a_run(shown: list[str], printed: list[str]) -> None:
     expected = {f"{name}/bm25" for name in ("fixed", "recursive", "structure")}
-    told, found = rows(shown[2:18]), rows(printed)
+    documented, found = rows(shown[2:18]), rows(printed)
 
     assert set(found) == expected
     for cell in expected:
-        assert told[cell][:BEFORE_BALANCED] == found[cell][:BEFORE_BALANCED]
+        assert documented[cell][:BEFORE_BALANCED] == found[cell][:BEFORE_BALANCED]
 
 
 def test_the_shown_verdict_agrees_with_the_shown_table(shown: list[str]) -> None:
-    said, table = " ".join(shown[18:]), shown[2:18]
+    sentences, table = " ".join(shown[18:]), shown[2:18]
     heading = next(at for at, line in enumerate(table) if line.startswith("ruled out"))
     out = list(rows(table[heading + 1 :]))
 
     assert table[heading] == f"ruled out ({len(out)}):"
-    named, _, more = said.partition("Ruled out: ")[2].partition(";")[0].partition(" and ")
+    named, _, more = sentences.partition("Ruled out: ")[2].partition(";")[0].partition(" and ")
     some = re.findall(r"'([^']+)'", named)
     assert set(some) <= set(out)
     assert len(some) + int(more.removesuffix(" more")) == len(out)
-    assert f"{next(iter(rows(table)))} leads" in said
+    assert f"{next(iter(rows(table)))} leads" in sentences
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_shown_verdict_agrees_with_the_shown_table(shown: list[str]) -> None
     [
         r"'\S+' comes out on top in [\d.]+ % of resamples of your questions \(needed: 90 %\)\.",
         r"Cheapest in play: \S+, [\d,]+ tokens a question[.;]",
-        r"Lost by \S+, 0\.\d{3} of the recall:",
+        r"The leader \S+ loses 0\.\d{3} of the recall:",
     ],
 )
 def test_the_shown_verdict_has_the_sentences_of_a_run(sentence: str, shown: list[str], printed: list[str]) -> None:
@@ -99,7 +99,7 @@ def test_the_chunker_of_the_readme_runs_from_its_file(tmp_path: Path) -> None:
 
     report = evaluate(docs, tmp_path / "questions.yaml", tmp_path / "config.yaml", cache=tmp_path / "cache")
 
-    ours = dict(report.chunks)["by_block.py:ByBlock"]
+    ours = report.chunks["by_block.py:ByBlock"]
     text = "\n\n".join(paragraphs)
-    assert [text[chunk.span.start : chunk.span.end].count("Paragraph") for chunk in ours] == [6, 1]
+    assert [text[chunk.start : chunk.end].count("Paragraph") for chunk in ours] == [6, 1]
     assert {cell.strategy: cell.recall_at_k for cell in report.cells} == {"by_block.py:ByBlock": 1.0, "structure": 1.0}

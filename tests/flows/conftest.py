@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_world import Run, World, free_port
+from worlds import Run, World, free_port
 
 _HOME = tempfile.TemporaryDirectory(prefix="chunklab-tests-", ignore_cleanup_errors=True)
 os.environ.update(

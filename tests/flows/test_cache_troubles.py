@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_world import Run, World
+from worlds import Run, World
 
 from chunklab_core import pipeline
 from chunklab_core.cache import fallback as cache_folder
 from chunklab_core.cache import store
 from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.store import Store
+from chunklab_core.stages import all_stages
 from flows import cli
 
 pytestmark = pytest.mark.prefect
@@ -116,7 +117,7 @@ def test_what_another_process_takes_away_during_a_flow_is_made_again(
     assert figures(again) == figures(expected)
     stages = again.report["provenance"]["run"]["stages"]
     assert {name: counts["run"] for name, counts in stages.items()} == {
-        **dict.fromkeys(pipeline.STAGES, 0),
+        **dict.fromkeys(all_stages(), 0),
         "parse": 1,
         "chunk": 2,
         "locate": 1,

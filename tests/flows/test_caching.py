@@ -1,63 +1,30 @@
-"""What a run makes and what it reuses, told by Prefect's own states of its task runs."""
+"""What a run makes and what it reuses, by Prefect's own states of its task runs; the change table has the rest."""
 
 import json
 import os
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from small_world import DOCUMENTS, QUESTIONS, STUB, Run, World
+from worlds import DOCUMENTS, LOCATE, QUESTIONS, SELECT, Run, World, branch, cells, of_strategies
 
-from chunklab_core import pipeline
-from chunklab_core.inputs.settings import load_config
-from chunklab_core.report.json import report_to_json
+from chunklab_core.stages import all_stages
 
 pytestmark = pytest.mark.prefect
 
-RETRIEVERS = ("dense", "bm25", "hybrid")
-LABELS = ("fixed", "semantic")
-
-
-def cells(stage: str, retrievers: Iterable[str] = RETRIEVERS, labels: Iterable[str] = LABELS) -> set[str]:
-    return {f"{stage} {label}/{retriever}" for label in labels for retriever in retrievers}
-
-
-def of_strategies(*stages: str, labels: Iterable[str] = LABELS) -> set[str]:
-    return {f"{stage} {label}" for stage in stages for label in labels}
-
-
-def branch(label: str) -> set[str]:
-    """All nodes of one strategy."""
-    own = of_strategies("chunk", "embed", "health", "match", "ceiling", labels=[label])
-    searched = cells("retrieve", labels=[label]) | cells("score", labels=[label])
-    return own | cells("index", ("dense", "bm25"), [label]) | searched
-
-
-SELECT = {"select all cells", "survey all cells"}
-LOCATE = {"locate gold"}
 ALL = {"parse documents", "embed questions", *LOCATE, *branch("fixed"), *branch("semantic"), *SELECT}
 
 
 def text_of(figures: dict[str, Any]) -> str:
-    """As it stands in report.json: order and every digit count."""
+    """As in report.json: order and every digit count."""
     return json.dumps(figures)
 
 
 def recall_of(run: Run, question_id: str) -> float:
-    """Of one question, over all cells."""
+    """The sum of a question's recall over all cells."""
     questions = (question for cell in run.report["cells"] for question in cell["per_question"])
     return sum(question["recall"] for question in questions if question["id"] == question_id)
-
-
-def in_process(world: World, cache: Path, *overrides: str) -> dict[str, Any]:
-    """The figures without Prefect and without anything that was kept before."""
-    arguments = world.arguments(*overrides)
-    settings = [value for name, value in pairwise(arguments) if name == "--set"]
-    config = load_config(None, [*settings, "retrieval.compare=[dense, bm25, hybrid]"])
-    report = pipeline.evaluate(world.docs, world.folder / "questions.yaml", config, cache=cache)
-    return Run(json.loads(report_to_json(report)), {}, []).figures
 
 
 def test_the_first_run_makes_every_node(first: tuple[World, Run]) -> None:
@@ -67,28 +34,28 @@ def test_the_first_run_makes_every_node(first: tuple[World, Run]) -> None:
 def test_the_flow_finds_what_an_evaluation_in_this_process_finds(first: tuple[World, Run], tmp_path: Path) -> None:
     world, run = first
 
-    assert text_of(in_process(world, tmp_path)) == text_of(run.figures)
+    assert text_of(world.evaluate(tmp_path)) == text_of(run.figures)
 
 
-def test_no_text_is_embedded_twice_and_no_path_of_this_machine_stands_in_the_report(first: tuple[World, Run]) -> None:
+def test_no_text_is_embedded_twice_and_the_report_has_no_path_of_this_machine(first: tuple[World, Run]) -> None:
     world, run = first
 
     assert len(run.seen) == len(set(run.seen))
     assert str(world.folder) not in text_of(run.report)
 
 
-def test_a_second_run_makes_nothing_but_the_report_and_says_so(first: tuple[World, Run], world: World) -> None:
+def test_a_second_run_makes_only_the_report_and_counts_the_rest(first: tuple[World, Run], world: World) -> None:
     again = world.run()
 
     assert again.states == {**dict.fromkeys(ALL, "Cached"), "report": "Completed"}
     assert again.seen == []
     assert text_of(again.figures) == text_of(first[1].figures)
     stages = again.report["provenance"]["run"]["stages"]
-    assert {stage: counts["run"] for stage, counts in stages.items()} == dict.fromkeys(pipeline.STAGES, 0)
+    assert {stage: counts["run"] for stage, counts in stages.items()} == dict.fromkeys(all_stages(), 0)
     assert sum(counts["reused"] for counts in stages.values()) == len(ALL)
 
 
-def test_another_label_and_another_folder_for_the_report_make_nothing_anew(world: World) -> None:
+def test_another_label_and_another_report_folder_make_nothing_again(world: World) -> None:
     fixed, semantic = world.strategies()
     elsewhere = world.folder / "elsewhere"
 
@@ -99,7 +66,7 @@ def test_another_label_and_another_folder_for_the_report_make_nothing_anew(world
     assert (elsewhere / "report.json").is_file()
 
 
-def test_a_parameter_of_one_strategy_concerns_that_strategy_alone(first: tuple[World, Run], world: World) -> None:
+def test_a_parameter_of_one_strategy_runs_only_that_strategy(first: tuple[World, Run], world: World) -> None:
     fixed, semantic = world.strategies()
 
     again = world.run(strategies=[{**fixed, "params": {"chunk_size": 12, "overlap": 2}}, semantic])
@@ -107,51 +74,6 @@ def test_a_parameter_of_one_strategy_concerns_that_strategy_alone(first: tuple[W
     assert again.made == branch("fixed") | SELECT
     assert again.seen
     assert not set(again.seen) & set(first[1].seen)
-
-
-def test_a_strategy_that_is_added_leaves_the_others_alone(world: World) -> None:
-    again = world.run(strategies=[*world.strategies(), {"name": "whole_document"}])
-
-    assert again.made == branch("whole_document") | SELECT
-
-
-def test_another_embedding_model_concerns_no_parse_chunk_or_bm25_node(world: World) -> None:
-    (world.folder / "other.py").write_text(STUB.replace("% 32] += 1", "% 32] += 2"), encoding="utf-8")
-
-    again = world.run(model=f"{world.folder / 'other.py'}:Stub")
-
-    by_meaning = ("dense", "hybrid")
-    assert again.made == {
-        "embed questions",
-        *of_strategies("embed", "health"),
-        *cells("index", ["dense"]),
-        *cells("retrieve", by_meaning),
-        *cells("score", by_meaning),
-        *SELECT,
-    }
-    assert again.seen == []  # of the first model, with which `semantic` still cuts
-
-
-@pytest.mark.parametrize(
-    ("override", "made"),
-    [
-        ("retrieval.top_k=[2, 1]", of_strategies("ceiling") | cells("score") | SELECT),
-        ("retrieval.bm25.k1=2.0", cells("retrieve", ["bm25", "hybrid"]) | cells("score", ["bm25", "hybrid"]) | SELECT),
-        ("eval.seed=7", SELECT),
-    ],
-)
-def test_a_setting_concerns_the_stages_that_use_it(world: World, override: str, made: set[str]) -> None:
-    assert world.run("--set", override).made == made
-
-
-def test_other_gold_for_a_question_is_scored_and_not_retrieved_again(world: World) -> None:
-    card, *others = QUESTIONS
-    world.write(questions=[{**card, "gold_snippets": ["within 14 days"]}, *others])
-
-    again = world.run()
-
-    assert again.made == LOCATE | of_strategies("match", "ceiling") | cells("score") | SELECT
-    assert again.seen == []
 
 
 def test_one_more_question_embeds_that_question_and_no_chunk(world: World) -> None:
@@ -165,8 +87,8 @@ def test_one_more_question_embeds_that_question_and_no_chunk(world: World) -> No
     assert again.seen == [query]
 
 
-def test_one_word_in_one_document_embeds_that_documents_new_texts_alone(first: tuple[World, Run], world: World) -> None:
-    """Name, size and time of the file stay as they were: only its content tells."""
+def test_one_word_in_one_document_embeds_only_its_new_texts(first: tuple[World, Run], world: World) -> None:
+    """Name, size and time of the file stay the same: only its content shows the change."""
     path = world.docs / "garden.txt"
     before = path.stat()
     path.write_text(DOCUMENTS["garden.txt"].replace("Dogs", "Cats"), encoding="utf-8")
@@ -211,15 +133,15 @@ def overwrite_start(path: Path) -> None:
 
 
 def damage(files: Iterable[Path], *ways: Callable[[Path], None]) -> int:
-    """Every file in one of the ways, by turns."""
+    """Damages every file, in each of the ways in turn."""
     found = sorted(files)
     for at, path in enumerate(found):
         ways[at % len(ways)](path)
     return len(found)
 
 
-def test_damaged_results_are_made_anew_with_the_same_figures(first: tuple[World, Run], world: World) -> None:
-    results = (path for stage in pipeline.STAGES for path in (world.cache / "results" / stage).rglob("*"))
+def test_damaged_results_are_made_again_with_the_same_figures(first: tuple[World, Run], world: World) -> None:
+    results = (path for stage in all_stages() for path in (world.cache / "results" / stage).rglob("*"))
     n_damaged = damage((path for path in results if path.is_file()), delete, halve, overwrite_start, empty)
 
     again = world.run()
@@ -230,17 +152,17 @@ def test_damaged_results_are_made_anew_with_the_same_figures(first: tuple[World,
     assert again.seen == []  # the vectors are whole
 
 
-def test_a_damaged_shelf_of_items_is_made_anew_where_it_is_needed(world: World, tmp_path: Path) -> None:
+def test_a_damaged_shelf_of_items_is_made_again_if_it_is_needed(world: World, tmp_path: Path) -> None:
     assert damage((world.cache / "items").rglob("*.sqlite"), overwrite_start, halve, delete) == 4
 
     again = world.run("--set", "retrieval.bm25.k1=2.0")
 
-    expected = in_process(world, tmp_path / "fresh", "--set", "retrieval.bm25.k1=2.0")
+    expected = world.evaluate(tmp_path / "fresh", "retrieval.bm25.k1=2.0")
     assert text_of(again.figures) == text_of(expected)
     assert {"parse documents", *of_strategies("chunk")} <= again.made
 
 
-def test_damaged_records_of_prefect_are_made_anew(first: tuple[World, Run], world: World) -> None:
+def test_damaged_records_of_prefect_are_made_again(first: tuple[World, Run], world: World) -> None:
     n_damaged = damage((path for path in (world.cache / "prefect").rglob("*") if path.is_file()), delete, empty, halve)
 
     again, third = world.run(), world.run()

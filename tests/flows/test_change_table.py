@@ -6,7 +6,6 @@ parameters, a library behind it or an input of it is another. They are put toget
 is added is added in one place.
 """
 
-import ast
 import json
 import os
 import shutil
@@ -14,17 +13,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from small_world import QUESTIONS, STUB, Run, World, task_states
-from soak_world import CHUNKER, FULL
-from test_caching import LOCATE, RETRIEVERS, SELECT, branch, cells, of_strategies
+from random_changes import CHUNKER, FULL
+from worlds import LOCATE, QUESTIONS, RETRIEVERS, SELECT, STUB, Run, World, branch, cells, of_strategies, task_states
 
-from chunklab_core import pipeline
+from chunklab_core import graph
 from chunklab_core.cache import code_memory
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.cache.store import Store
@@ -33,6 +30,8 @@ from chunklab_core.inputs import settings as config
 from chunklab_core.inputs.settings import load_config
 from chunklab_core.models import card as model_cards
 from chunklab_core.models import sentence_transformer as encoder
+from chunklab_core.parse import BUILTINS as READERS
+from chunklab_core.stages import all_stages
 from chunklab_core.stages.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,6 +65,8 @@ PASSAGES |= answers("dense", "hybrid")
 MODEL = ASKED | PASSAGES
 HEALTH = of_strategies("health", labels=LABELS)
 CHUNKS = DOCUMENTS - PARSE - LOCATE
+KEYWORDS = cells("index", ["bm25"], LABELS) | answers("bm25", "hybrid")
+VECTORS = cells("index", ["dense"], LABELS) | answers("dense", "hybrid")
 
 
 # ---------------------------------------------------------------- changes
@@ -105,7 +106,7 @@ class Case:
         folder = self.world.folder
         settings = load_config(folder / "config.yaml")
         store = Store(self.world.cache)
-        work = pipeline.nodes(store, prepare(folder / "docs", folder / "questions.yaml", settings, store))
+        work = graph.nodes(store, prepare(folder / "docs", folder / "questions.yaml", settings, store))
         return {f"{one.stage} {one.label}": one.ref for one in work}
 
     def run(self) -> Run:
@@ -198,12 +199,10 @@ def code(module: str, old: str, new: str) -> Change:
     """A line of the core, edited: what runs is the old code, under the keys of the new."""
 
     def change(case: Case) -> None:
-        spec, parsed = find_spec(module), fingerprint._parsed
-        assert spec is not None
-        source = Path(spec.origin or "").read_text(encoding="utf-8")
-        assert source.count(old) >= 1
-        edited = source.replace(old, new, 1)
-        case.patch.setattr(fingerprint, "_parsed", lambda name: ast.parse(edited) if name == module else parsed(name))
+        source_of = fingerprint._source_of
+        assert old.encode() in source_of(module)
+        edited = source_of(module).replace(old.encode(), new.encode(), 1)
+        case.patch.setattr(fingerprint, "_source_of", lambda name: edited if name == module else source_of(name))
         case.patch.setattr(code_memory, "sources_of_package", lambda: f"{module} with {new}")
         forget_code()
 
@@ -225,7 +224,7 @@ def unicode_tables(case: Case) -> None:
 
 def forget_code() -> None:
     """What a process remembers of the core's source."""
-    for remembered in (fingerprint._facts, fingerprint.worked_out, code_memory._sources_at_first, pipeline._code_of):
+    for remembered in (fingerprint._facts, fingerprint.worked_out, code_memory._sources_at_first):
         remembered.cache_clear()
 
 
@@ -238,7 +237,7 @@ CHUNKING = "chunklab_core.chunk.cutting"
 TABLE: dict[str, tuple[Change, set[str]]] = {
     "nothing": (lambda case: None, NOTHING),
     # settings
-    "parse.pdf": (setting_of_a_kind_to_come("parse.pdf", "another"), DOCUMENTS),
+    "parse.pdf": (setting_of_a_kind_to_come("parse.pdf", "another"), NOTHING),
     "embedding.model": (lambda case: setting("embedding.model", case.world.stub)(case), MODEL),
     "embedding.query_prompt": (setting("embedding.query_prompt", "query: "), ASKED | answers("dense", "hybrid")),
     "embedding.passage_prompt": (setting("embedding.passage_prompt", "passage: "), PASSAGES),
@@ -294,24 +293,37 @@ TABLE: dict[str, tuple[Change, set[str]]] = {
     "the model's folder moved": (moved_model, NOTHING),
     "the model's description": (new_file("model/README.md", "A model."), NOTHING),
     # code
-    "a function that chunking calls": (code(CHUNKING, "return ", "return 0 or "), CHUNKS),
-    "a function of a document's format": (code("chunklab_core.parse.markdown", "return ", "return 0 or "), DOCUMENTS),
-    "a function of an index": (
-        code("chunklab_core.index.words", "return ", "return 0 or "),
-        cells("index", ["dense", "bm25"], LABELS) | answers(*RETRIEVERS),
-    ),
-    "a function of retrieval": (code("chunklab_core.retrieve.hybrid", "return ", "return 0 or "), answers(*RETRIEVERS)),
-    "a function of scoring": (code("chunklab_core.score.recall", "return ", "return 0 or "), GOLD),
+    "the room that makes chunks": (code("chunklab_core.chunk.build", "return ", "return 0 or "), CHUNKS),
+    "a chunker": (code("chunklab_core.chunk.semantic", "return ", "return 0 or "), PARAMETER["semantic"]),
+    "a function that chunkers call": (code(CHUNKING, "return ", "return 0 or "), PARAMETER["semantic"]),
+    "another chunker": (code("chunklab_core.chunk.fixed", "return ", "return 0 or "), NOTHING),
+    "a reader": (code("chunklab_core.parse.markdown", "return ", "return 0 or "), DOCUMENTS),
+    "a reader of another format": (code("chunklab_core.parse.docx", "return ", "return 0 or "), NOTHING),
+    "a function of the keyword index": (code("chunklab_core.index.words", "return ", "return 0 or "), KEYWORDS),
+    "a function of the vector index": (code("chunklab_core.index.dense", "return ", "return 0 or "), VECTORS),
+    "a function of fusion": (code("chunklab_core.retrieve.hybrid", "return ", "return 0 or "), answers("hybrid")),
+    "a metric": (code("chunklab_core.score.recall", "return ", "return 0 or "), scores(*RETRIEVERS)),
+    "a function of gold matching": (code("chunklab_core.score.align", "return ", "return 0 or "), MATCHING),
     "a function of the verdict": (code("chunklab_core.select.rule_out", "return ", "return 0 or "), SELECT),
+    "a function of the survey": (code("chunklab_core.select.axes", "return ", "return 0 or "), {"survey all cells"}),
     "a stage's own function": (
-        code("chunklab_core.pipeline", "index, queries = sources", "queries = index, _ = sources"),
+        code("chunklab_core.stages.retrieve", "index, queries = sources", "queries = index, _ = sources"),
         answers(*RETRIEVERS),
     ),
+    "the encoder": (code("chunklab_core.models.sentence_transformer", "return ", "return 0 or "), MODEL),
     "a function of the report": (code("chunklab_core.report.json", "return ", "return 0 or "), NOTHING),
+    "a function of the store": (code("chunklab_core.cache.store", "return ", "return 0 or "), NOTHING),
+    "a record of the report": (
+        code("chunklab_core.records.report", ", slots=True", ""),
+        NOTHING,
+    ),
+    "the reader of settings": (code("chunklab_core.inputs.yaml", "return ", "return 0 or "), NOTHING),
+    "a message": (code("chunklab_core.errors", "return ", "return '' or "), NOTHING),
     "a comment in the code": (code(CHUNKING, "return ", "# as it was\n    return "), NOTHING),
     "a docstring in the code": (code(CHUNKING, '"""', '"""As it was. '), NOTHING),
     # libraries
-    "another pypdf": (library("pypdf"), DOCUMENTS),
+    "another markdown-it-py": (library("markdown-it-py"), DOCUMENTS),
+    "another pypdf": (library("pypdf"), NOTHING),
     "another tiktoken": (library("tiktoken"), DOCUMENTS),
     "another numpy": (library("numpy"), CHUNKS | LOCATE),
     "another rapidfuzz": (library("rapidfuzz"), MATCHING),
@@ -332,15 +344,10 @@ ONE_VALUE = {
 }
 
 TOLD_BY_PREFECT = [
-    *("nothing", "embedding.model", "embedding.query_prompt", "embedding.passage_prompt", "retrieval.mode"),
-    *("retrieval.top_k", "retrieval.candidates", "retrieval.rrf_k", "retrieval.bm25.b", "eval.fuzzy_threshold"),
-    *("eval.balanced_lambda", "eval.min_floor_tokens", "the order of strategies", "a label", "a strategy more"),
-    *("a user's chunker edited", "a document edited", "a document added", "a document removed", "a document renamed"),
-    *("a question added", "a question edited", "gold edited", "tags edited", "weights replaced in place"),
-    *("the tokenizer replaced in place", "a function that chunking calls", "a comment in the code", "another numpy"),
-    "--json",
+    *("nothing", "retrieval.top_k", "a strategy more", "a user's chunker edited", "a document edited"),
+    *("a question edited", "weights replaced in place", "the room that makes chunks", "--json"),
 ]
-
+"""One row of each kind: the keys decide, and Prefect obeys them."""
 
 # ---------------------------------------------------------------- the tests
 
@@ -447,16 +454,25 @@ def test_every_setting_stands_in_the_table_or_has_one_value_yet() -> None:
             load_config(None, [f"{key}={json.dumps(value)}"])
 
 
+CHOOSING = {  # arguments that choose modules and libraries
+    "parse": {"suffixes": sorted(READERS), "pdf": "pypdf"},
+    "chunk": {"target": "semantic"},
+    "index": {"kind": "words"},
+    "retrieve": {"retriever": {"name": "hybrid"}},
+}
+
+
 def test_every_library_of_a_stage_has_a_key_of_its_own(unpatched: pytest.MonkeyPatch) -> None:
-    for name, stage in pipeline.STAGES.items():
-        arguments = dict.fromkeys(stage.inputs, "x/1")
-        before = pipeline.ref_of(name, **arguments)
-        for distribution in stage.libraries:
+    for name, stage in all_stages().items():
+        arguments = {**dict.fromkeys(stage.inputs, "x/1"), **CHOOSING.get(name, {})}
+        before = graph.ref_of(name, **arguments)
+        for distribution in stage.libraries_of(arguments):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(fingerprint, "version_of", lambda asked, other=distribution: f"99 {asked == other}")
-                assert pipeline.ref_of(name, **arguments) != before
+                assert graph.ref_of(name, **arguments) != before
 
 
+@pytest.mark.slow
 @pytest.mark.prefect
 def test_in_a_new_process_an_edited_function_counts_and_an_edited_comment_does_not(
     first: tuple[World, Run], world: World, prefect_backend: str, tmp_path: Path

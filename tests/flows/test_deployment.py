@@ -1,4 +1,4 @@
-"""The evaluation as a deployment: a server that keeps the history, a worker, and a run asked for by name."""
+"""The evaluation as a deployment: a server that keeps the history, a worker, and a run started by name."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_world import World, free_port
+from worlds import World, free_port
 
 pytestmark = [pytest.mark.prefect, pytest.mark.slow]
 
@@ -31,7 +31,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def ui(environment: dict[str, str]) -> Iterator[str]:
-    """What `make ui` says once its server answers; the server ends with the test."""
+    """What `make ui` prints when its server answers; the server ends with the test."""
     try:
         yield run(sys.executable, "-m", "flows.ui", environment=environment)
     finally:
@@ -44,7 +44,7 @@ def run(*command: str, environment: dict[str, str]) -> str:
     return ended.stdout
 
 
-def test_the_server_says_where_its_pages_are_and_a_worker_completes_the_deployment(
+def test_the_server_prints_its_address_and_a_worker_completes_the_deployment(
     ui: str, environment: dict[str, str], tmp_path: Path
 ) -> None:
     address = environment["PREFECT_API_URL"]
@@ -62,7 +62,7 @@ def test_the_server_says_where_its_pages_are_and_a_worker_completes_the_deployme
         "out": str(world.folder / "out"),
         "cache_dir": str(world.cache),
     }
-    asked = ("deployment", "run", "evaluate/first-run", "--watch", "--params", json.dumps({"settings": settings}))
+    command = ("deployment", "run", "evaluate/first-run", "--watch", "--params", json.dumps({"settings": settings}))
     worker = subprocess.Popen(
         [*PREFECT, "worker", "start", "--pool", "chunklab"],
         cwd=ROOT,
@@ -71,7 +71,7 @@ def test_the_server_says_where_its_pages_are_and_a_worker_completes_the_deployme
         stderr=subprocess.DEVNULL,
     )
     try:
-        run(*PREFECT, *asked, environment=environment)
+        run(*PREFECT, *command, environment=environment)
     finally:
         worker.terminate()
         worker.wait(timeout=60)

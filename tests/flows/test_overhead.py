@@ -1,4 +1,4 @@
-"""What a re-run costs beside empty tasks: the figures are right, and the script runs from end to end."""
+"""The cost of a re-run compared with empty tasks: the figures are right, and the whole script runs."""
 
 import re
 import subprocess
@@ -6,18 +6,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_world import World
+from worlds import World
 
 from benchmarks.overhead import Side, Took, adds, row, tasks_of
 from chunklab_core.cache.store import Store
-from chunklab_core.pipeline import nodes
+from chunklab_core.graph import nodes
 from chunklab_core.stages.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_what_a_rerun_adds_is_taken_round_by_round() -> None:
-    """The machine gets slower by the round; one of three re-runs is disturbed by something else."""
+def test_the_cost_of_a_rerun_is_measured_round_by_round() -> None:
+    """The machine gets slower with each round, and something else disturbs one of three re-runs."""
     side = Side(
         empty=[Took(2.0, 1.0), Took(4.0, 1.0), Took(6.0, 1.0)], rerun=[Took(2.5, 1.5), Took(9.0, 1.75), Took(6.75, 2.0)]
     )
@@ -49,7 +49,7 @@ def test_empty_tasks_are_as_many_as_those_of_the_evaluation_and_wait_for_the_sam
 
 @pytest.mark.slow
 @pytest.mark.prefect
-def test_the_script_sets_both_sides_beside_each_other(tmp_path: Path) -> None:
+def test_the_script_compares_both_sides(tmp_path: Path) -> None:
     world = World(tmp_path).write()
     inputs = ["--docs", str(world.docs), "--questions", str(tmp_path / "questions.yaml")]
     settings = [f"embedding.model={world.stub}", "strategies=[{name: fixed}]"]

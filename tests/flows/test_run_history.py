@@ -1,4 +1,4 @@
-"""Every task run of the command line is on record afterwards, with a server and without one."""
+"""Prefect has a record of every task run of the command line, with and without a server."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from small_world import Run, World, free_port, task_states
+from worlds import Run, World, free_port, task_states
 
 pytestmark = pytest.mark.prefect
 
@@ -37,6 +37,7 @@ def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.slow
 def test_without_a_server_every_task_run_is_kept_and_json_is_all_that_is_printed(
     first: tuple[World, Run], tmp_path: Path
 ) -> None:
@@ -58,7 +59,7 @@ def test_without_a_server_every_task_run_is_kept_and_json_is_all_that_is_printed
         assert history.execute("SELECT DISTINCT state_type FROM flow_run").fetchall() == [("COMPLETED",)]
 
 
-def test_with_a_server_every_task_run_is_there_and_a_second_run_loads_no_model(
+def test_with_a_server_every_task_run_is_kept_and_a_second_run_loads_no_model(
     prefect_backend: str, world: World
 ) -> None:
     run = python("-c", RUN_AND_TELL, "--quiet", *world.arguments(), PREFECT_API_URL=prefect_backend)

@@ -1,4 +1,4 @@
-"""The series of tests/soak once more, through the command line and Prefect: fewer of each, for a run costs seconds."""
+"""The series of tests/soak through the command line and Prefect: fewer of each, because a run costs seconds."""
 
 import os
 import random
@@ -9,22 +9,22 @@ import time
 from pathlib import Path
 
 import pytest
-import soak_world
-from soak_world import FULL, figures, large_state, repeated, sequence, small_state
+import random_changes
+from random_changes import FULL, figures, large_state, repeated, sequence, small_state
 
-pytestmark = pytest.mark.prefect
+pytestmark = [pytest.mark.prefect, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 SEQUENCES = range(1000, 1010 if FULL else 1001)
 KILLS = 5 if FULL else 1
 
 
-def arguments(world: soak_world.World) -> list[str]:
+def arguments(world: random_changes.World) -> list[str]:
     paths = {"docs": "docs", "questions": "questions.yaml", "config": "config.yaml", "cache-dir": "cache", "out": "out"}
     return ["--quiet", *(part for name, path in paths.items() for part in (f"--{name}", str(world.folder / path)))]
 
 
-def run(world: soak_world.World) -> str:
+def run(world: random_changes.World) -> str:
     """The figures of a run by the command line, in this process."""
     from flows import cli
 
@@ -36,7 +36,7 @@ def run(world: soak_world.World) -> str:
 def test_after_any_sequence_of_changes_the_flow_finds_what_a_run_from_scratch_finds(
     seed: int, prefect_backend: str, tmp_path: Path
 ) -> None:
-    world, dice = soak_world.World(tmp_path / "world", small_state()), random.Random(seed)
+    world, dice = random_changes.World(tmp_path / "world", small_state()), random.Random(seed)
     for step, (change, state) in enumerate(sequence(dice, 4 if FULL else 2)):
         world.state = state
         world.write()
@@ -48,7 +48,7 @@ def test_after_any_sequence_of_changes_the_flow_finds_what_a_run_from_scratch_fi
 def test_after_a_kill_the_next_flow_finds_the_same_and_embeds_no_text_twice_but_the_batch_in_flight(
     prefect_backend: str, tmp_path: Path
 ) -> None:
-    world, dice = soak_world.World(tmp_path / "world", large_state(0.3)), random.Random(1)
+    world, dice = random_changes.World(tmp_path / "world", large_state(0.3)), random.Random(1)
     world.write()
     expected, n_taken_over = world.figures(tmp_path / "scratch"), 0
     n_batches = len(world.seen())
@@ -71,7 +71,7 @@ def test_after_a_kill_the_next_flow_finds_the_same_and_embeds_no_text_twice_but_
     print(f"\n{KILLS} kills of the command line: {n_taken_over} batches had reached the model")
 
 
-def start(world: soak_world.World, server: str) -> subprocess.Popen[bytes]:
+def start(world: random_changes.World, server: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "flows.evaluate", *arguments(world)],
         cwd=ROOT,

@@ -1,7 +1,7 @@
-"""Whatever happens to the files of the cache, a run gives the figures of a run from scratch.
+"""Whatever damages the files of the cache, a run gives the figures of a run from scratch.
 
 A series of runs over a small world that changes now and then; before each run, and in some within it, files of the
-cache are damaged. CHUNKLAB_SOAK=1 makes it the long series.
+cache are damaged. CHUNKLAB_SOAK=1 runs the long series.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ VARIANTS = [(size, edited) for size in (12, 16) for edited in (False, True)]
 
 
 class World:
-    """Documents, questions, a stub embedder, and a cache to be damaged."""
+    """Documents, questions, a stub embedder, and a cache to damage."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.cache = folder, folder / "cache"
@@ -81,7 +81,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, bool], str]:
-    """What a run from scratch gives, by variant."""
+    """The figures of a run from scratch, by variant."""
     figures = {}
     for at, variant in enumerate(VARIANTS):
         world = World(tmp_path_factory.mktemp("fresh"))
@@ -137,7 +137,7 @@ def another_in_its_place(path: Path, dice: random.Random) -> None:
 
 
 def replaced(path: Path, dice: random.Random) -> None:
-    """A new file by that name: whoever has the old one open does not see it."""
+    """A new file with the same name: a process that has the old one open does not see it."""
     beside = path.with_name("beside")
     beside.write_bytes(dice.randbytes(dice.randrange(3000)))
     beside.replace(path)
@@ -149,7 +149,7 @@ BY_NAME: list[Damage] = [delete, folder_instead, parent_gone, parent_a_file, rep
 
 
 def leave_as_killed(shelf: Path) -> None:
-    """What a killed process leaves behind: a shelf whose last rows are still in the files beside it."""
+    """Leaves a shelf as a killed process does: its last rows are still in the files beside it."""
     copies = shelf.parent.with_name("copies")
     try:
         rows = sqlite3.connect(shelf)
@@ -165,7 +165,7 @@ def leave_as_killed(shelf: Path) -> None:
 
 
 def damage_some(cache: Path, dice: random.Random, ways: list[Damage], kinds: tuple[str, ...] = ("",)) -> list[str]:
-    """Damages one to four files; what was done, for the message of a failing test."""
+    """Damages one to four files and returns a description, for the message of a failing test."""
     done = []
     for _ in range(dice.choice((1, 1, 2, 4))):
         files = sorted(path for path in cache.rglob("*") if path.is_file() and path.name.endswith(kinds))
@@ -196,7 +196,7 @@ def test_damage_between_runs_never_shows(tmp_path: Path, seed: int, fresh: dict[
 def test_damage_during_a_run_never_shows(
     tmp_path: Path, seed: int, fresh: dict[tuple[int, bool], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that SQLite has mapped into memory is not cut in place: no process survives that, whatever it does."""
+    """A file that SQLite has mapped into memory is not cut in place: no process survives that."""
     world, dice, done = World(tmp_path), random.Random(1000 + seed), []
     run_stage, left = pipeline.run_stage, 0
 

@@ -1,4 +1,4 @@
-"""A run that is killed without warning, at any moment, costs the next one no more than the batch in flight."""
+"""A run that is killed at any moment costs the next one no more than the batch in flight."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from itertools import count
 
 import pytest
-from soak_world import FULL, World, large_state, repeated, start
+from random_changes import FULL, World, large_state, repeated, start
 
 KILLS = 100 if FULL else 3
-_SECONDS = 0.02  # that the model takes for a batch
+_SECONDS = 0.02  # of the model for a batch
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A world, and what a run that nobody disturbed found in it, in how many seconds."""
+    """A world, with the figures and the seconds of an undisturbed run."""
 
     world: World
     figures: str
@@ -42,7 +42,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
 
 
 def killed(whole: Whole, dice: random.Random) -> Iterator[float]:
-    """Leaves the world as a run leaves it that is killed at a random moment of its life; gives the moment's share."""
+    """Kills a run at a random moment, and yields the share of its life that it had."""
     world = whole.world
     for _ in count():
         shutil.rmtree(world.cache)
@@ -52,7 +52,7 @@ def killed(whole: Whole, dice: random.Random) -> Iterator[float]:
         process.join(share * whole.seconds)
         process.kill()
         process.join()
-        if process.exitcode != 0:  # else it was done before
+        if process.exitcode != 0:  # otherwise it had finished
             yield share
 
 
@@ -76,4 +76,4 @@ def test_after_a_kill_the_next_run_finds_the_same_and_embeds_no_text_twice_but_t
         assert all(times == 1 for times in again.values()), where
         n_taken_over, n_repeated = n_taken_over + len(before), n_repeated + len(again)
     print(f"\n{KILLS} kills: {n_taken_over} batches had reached the model, {n_repeated} texts reached it twice")
-    assert n_taken_over > 0  # else every kill came before anything could be lost
+    assert n_taken_over > 0  # otherwise every kill came too early to lose anything

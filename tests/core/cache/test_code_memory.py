@@ -9,14 +9,15 @@ import pytest
 from chunklab_core.cache import code_memory
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.cache.code_memory import code_remembered
-from chunklab_core.cache.keys import code_of_function, code_of_room, digest_bytes, sources_of_package, worked_out
+from chunklab_core.cache.keys import code_of_modules, digest_bytes, sources_of_package, worked_out
 from chunklab_core.cache.store import Store
 
 SOURCES = {
     "__init__.py": "",
     "shelf.py": "def half(n):\n    return n // 2\n",
-    "chunk/__init__.py": "from tiny_core.shelf import half\n",
-    "pipeline.py": "from tiny_core.chunk import half\n\n\ndef cut(n):\n    return half(n)\n",
+    "chunk/__init__.py": "",
+    "chunk/build.py": "from tiny_core.shelf import half\n",
+    "cut.py": "from tiny_core.chunk.build import half\n\n\ndef cut(n):\n    return half(n)\n",
 }
 
 
@@ -32,12 +33,11 @@ class Process:
     def keys(self) -> tuple[str, str]:
         forget()
         with code_remembered(self.store):
-            return code_of_room("chunk"), code_of_function("tiny_core.pipeline", "cut")
+            return code_of_modules(["tiny_core.chunk.build"]), code_of_modules(["tiny_core.chunk", "tiny_core.cut"])
 
 
 def forget() -> None:
     for memory in (
-        fingerprint._parsed,
         fingerprint._facts,
         fingerprint._module_or_member,
         worked_out,
@@ -100,7 +100,7 @@ def test_a_file_edited_while_the_code_is_worked_out_leaves_nothing_behind(proces
     forget()
     with code_remembered(process.store):
         (process.core / "shelf.py").write_text("def half(n):\n    return n / 2\n")
-        edited = code_of_room("chunk")
+        edited = code_of_modules(["tiny_core.chunk.build"])
     (process.core / "shelf.py").write_text(SOURCES["shelf.py"])
 
     assert process.keys()[0] != edited

@@ -4,26 +4,46 @@ from pathlib import Path
 
 import pytest
 
-from chunklab_core.cache import keys as fingerprint
-from chunklab_core.cache.keys import code_of_function, code_of_room, digest, digest_bytes, digest_file, stage_key
+from chunklab_core.cache import keys
+from chunklab_core.cache.keys import code_of_modules, digest, digest_bytes, digest_file, stage_key
 
-# A core in miniature: the stage `cut` of `pipeline` uses the room `chunk`, which uses the shelf.
+# A core in miniature: the stage `cut` uses the room `chunk`, which uses what lies below.
 SOURCES = {
     "__init__": '"""Core."""\n',
-    "shelf": '"""Shelf."""\n\n\ndef half(n):\n    return n // 2\n\n\ndef unused(n):\n    return n\n',
+    "shelf": '"""Shelf."""\n\n\ndef half(n):\n    return n // 2\n',
     "other": "def other(n):\n    return n\n",
-    "chunk/__init__": "from mini_core.shelf import half\n\n\ndef chunk(text):\n    return text[: half(len(text))]\n",
+    "errors": "TEXT = 'wrong'\n\n\nclass ConfigError(Exception):\n    pass\n",
+    "cache/__init__": "",
+    "cache/store": "def read(ref):\n    return ref\n",
+    "chunk/__init__": "TABLE = {'method': 'mini_core.chunk.method'}\n",
+    "chunk/build": "from mini_core.shelf import half\n\n\ndef chunk(text):\n    return text[: half(len(text))]\n",
     "chunk/method": "def method():\n    return 1\n",
     "chunk/formats/__init__": "",
     "chunk/formats/deep": "def deep():\n    return 1\n",
-    "pipeline": (
-        "from mini_core.chunk import chunk\n"
-        "from mini_core.other import other\n\n\n"
-        "LIMIT = 3\n\n\n"
-        "def cut(text):\n    '''Docs.'''\n    return _limited(chunk(text))\n\n\n"
-        "def _limited(text):\n    return text[:LIMIT]\n\n\n"
-        "def count(text):\n    return other(len(text))\n"
+    "stages/__init__": "",
+    "stages/cut": (
+        '"""Stage cut."""\n'
+        "import logging\n"
+        "from mini_core.cache.store import read\n"
+        "from mini_core.chunk import TABLE\n"
+        "from mini_core.chunk.build import chunk\n"
+        "from mini_core.errors import ConfigError\n\n"
+        "_log = logging.getLogger(__name__)\n\n\n"
+        "def cut(ref):\n"
+        "    '''Docs.'''\n"
+        "    _log.info('cut %s', ref)\n"
+        "    if not ref:\n"
+        "        raise ConfigError('nothing to cut')\n"
+        "    return chunk(read(ref))\n"
     ),
+    "stages/count": "def count(text):\n    from mini_core.other import other\n    return other(len(text))\n",
+}
+NAMED = {
+    "cut": ["mini_core.stages.cut"],
+    "by method": ["mini_core.stages.cut", "mini_core.chunk.method"],
+    "by deep": ["mini_core.stages.cut", "mini_core.chunk.formats.deep"],
+    "count": ["mini_core.stages.count"],
+    "table": ["mini_core.chunk"],
 }
 
 
@@ -45,27 +65,18 @@ class Core:
         self.forget()
 
     def forget(self) -> None:
-        for memory in (
-            fingerprint._parsed,
-            fingerprint._facts,
-            fingerprint._module_or_member,
-            fingerprint.worked_out,
-        ):
+        for memory in (keys._facts, keys._module_or_member, keys.worked_out):
             memory.cache_clear()
 
     def keys(self) -> dict[str, str]:
-        return {
-            "room": code_of_room("chunk"),
-            "cut": code_of_function("mini_core.pipeline", "cut"),
-            "count": code_of_function("mini_core.pipeline", "count"),
-        }
+        return {name: code_of_modules(modules) for name, modules in NAMED.items()}
 
 
 @pytest.fixture
 def core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Core:
     made = Core(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(fingerprint, "PACKAGE", "mini_core")
+    monkeypatch.setattr(keys, "PACKAGE", "mini_core")
     made.forget()
     yield made
     made.forget()
@@ -73,18 +84,26 @@ def core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Core:
         del sys.modules[name]
 
 
+CUT = {"cut", "by method", "by deep"}
+
+
 @pytest.mark.parametrize(
     ("module", "old", "new", "changed"),
     [
-        ("shelf", "n // 2", "n // 3", {"room", "cut"}),  # a function that the room calls
-        ("chunk/__init__", "text[:", "text[1:", {"room", "cut"}),
-        ("chunk/method", "return 1", "return 2", {"room"}),  # found by its name in a table, so no import shows it
-        ("chunk/formats/deep", "return 1", "return 2", {"room"}),  # a folder further down
-        ("other", "return n", "return -n", {"count"}),
-        ("pipeline", "LIMIT = 3", "LIMIT = 4", {"cut"}),  # a constant that the stage's helper uses
-        ("pipeline", "text[:LIMIT]", "text[LIMIT:]", {"cut"}),
-        ("pipeline", "'''Docs.'''", "'''Other words.'''", set()),
-        ("pipeline", "\n\n\nLIMIT", "\n# a remark\n\n\nLIMIT", set()),
+        ("stages/cut", "return chunk(", "return 0 or chunk(", CUT),
+        ("chunk/build", "text[:", "text[1:", CUT),  # imported by the stage
+        ("shelf", "n // 2", "n // 3", CUT),  # imported by what the stage imports
+        ("chunk/method", "return 1", "return 2", {"by method"}),  # named by a table
+        ("chunk/formats/deep", "return 1", "return 2", {"by deep"}),  # in a folder further down
+        ("other", "return n", "return -n", {"count"}),  # imported inside a function
+        ("chunk/__init__", "'method'", "'another'", {"table"}),  # a table counts only where it is named
+        ("cache/store", "return ref", "return ref or 0", set()),
+        ("errors", "'wrong'", "'not right'", set()),
+        ("stages/cut", "'nothing to cut'", "'there is nothing to cut'", set()),
+        ("stages/cut", "'cut %s'", "'cutting %s'", set()),
+        ("stages/cut", "'''Docs.'''", "'''Other words.'''", set()),
+        ("stages/cut", "    if not ref", "    # a remark\n\n    if not ref", set()),
+        ("stages/cut", "if not ref", "if ref is None", CUT),  # when an error is raised does count
         ("shelf", '"""Shelf."""', '"""The shelf."""', set()),
     ],
 )
@@ -96,43 +115,6 @@ def test_a_change_of_code_changes_the_keys_of_what_uses_it(
     after = core.keys()
 
     assert {name for name in before if before[name] != after[name]} == changed
-
-
-@pytest.mark.parametrize(
-    ("written", "old", "new"),
-    [
-        ("LIMIT, OTHER = 3, 4", "3, 4", "2, 4"),
-        ("(LIMIT, *OTHER) = [3, 4]", "[3, 4]", "[2, 4]"),
-        ("LIMIT: int = 3", "= 3", "= 2"),
-        ("LIMIT = 3\nLIMIT = LIMIT + 1", "= 3", "= 2"),
-        ("LIMIT = 3\nLIMIT += 1", "+= 1", "+= 2"),
-        ("if True:\n    LIMIT = 3", "= 3", "= 2"),
-        ("try:\n    LIMIT = 2\nexcept ValueError:\n    LIMIT = 3", "= 3", "= 4"),
-        ("for LIMIT in (1, 3):\n    pass", "(1, 3)", "(1, 2)"),
-        ("if True:\n    def _limited(text):\n        return text[:3]", ":3", ":2"),
-    ],
-)
-def test_a_name_counts_however_it_is_bound(core: Core, written: str, old: str, new: str) -> None:
-    core.edit("pipeline", "LIMIT = 3", written)
-    before = core.keys()
-    core.edit("pipeline", old, new)
-
-    assert {name for name, key in core.keys().items() if key != before[name]} == {"cut"}
-
-
-def test_a_table_of_all_stages_does_not_tie_their_keys_together(core: Core) -> None:
-    core.edit("pipeline", "LIMIT = 3", "TABLE = {'cut': lambda: cut, 'count': lambda: count}\nLIMIT = 3")
-    core.edit("pipeline", "def _limited(text):\n", "def _limited(text):\n    TABLE\n")
-
-    def key(apart: frozenset[str]) -> str:
-        return code_of_function("mini_core.pipeline", "cut", apart)
-
-    apart = frozenset({"TABLE"})
-    tied, free = key(frozenset()), key(apart)
-    core.edit("other", "return n", "return -n")  # what `count` alone uses
-
-    assert key(apart) == free
-    assert key(frozenset()) != tied
 
 
 BASE = {
@@ -166,7 +148,7 @@ def test_the_order_of_parameters_does_not_count() -> None:
     assert digest({"a": 1, "b": [2]}) == digest({"b": [2], "a": 1})
 
 
-def test_golden_key() -> None:
+def test_a_key_is_the_digest_of_its_parts_as_json() -> None:
     """SHA-256 of the JSON text that is written out here; if it changes, every cache in the world is lost."""
     unicode = f'"libraries":{{"unicode":"{unicodedata.unidata_version}"}}'
     text = f'{{"code":"abc","inputs":{{"documents":"parse/1"}},{unicode},"parameters":{{"k":5}},"stage":"chunk"}}'

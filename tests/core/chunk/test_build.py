@@ -1,5 +1,5 @@
 import pytest
-from chunk_worlds import laid_out
+from worlds import laid_out
 
 from chunklab_core.chunk import chunk_document, default_params, make_chunker
 from chunklab_core.errors import ConfigError, ContractError

@@ -2,11 +2,11 @@
 
 import time
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
-from chunk_worlds import embed_by_first_letter, health_of, laid_out
+from cases import FILES
+from worlds import embed_by_first_letter, health_of, laid_out
 
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.prefix import path_shortened
@@ -14,7 +14,6 @@ from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
 from chunklab_core.tokens import TokenizedText, count_tokens
 
-SHARED = Path(__file__).resolve().parents[3].parent / "shared"
 STRATEGIES = ["fixed", "recursive", "structure", "semantic"]
 
 
@@ -129,9 +128,9 @@ def test_the_time_grows_with_the_length_of_a_run_and_not_with_its_square(name: s
 
 @pytest.fixture
 def torque() -> Document:
-    path = SHARED / "cases" / "files" / "torque.md"
+    path = FILES / "torque.md"
     if not path.is_file():
-        pytest.skip("the shared case files are not beside this checkout")
+        pytest.skip("needs ../shared/cases beside the repository")
     return laid_out(path.read_text(encoding="utf-8"), "torque.md")
 
 

@@ -2,9 +2,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from chunk_worlds import embed_by_first_letter, laid_out
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from worlds import embed_by_first_letter, laid_out
 
 from chunklab_core.chunk import BUILTINS, chunk_document, default_params, make_chunker
 from chunklab_core.chunk.build import declared_maximum

@@ -1,5 +1,5 @@
 import numpy as np
-from chunk_worlds import health_of, laid_out
+from worlds import health_of, laid_out
 
 from chunklab_core.chunk import chunk_document
 from chunklab_core.chunk.health import document_health, summarize

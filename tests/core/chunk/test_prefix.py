@@ -1,5 +1,5 @@
 import pytest
-from chunk_worlds import laid_out
+from worlds import laid_out
 
 from chunklab_core.chunk import chunk_document
 from chunklab_core.chunk.prefix import Paths, common, cost, path_shortened, render, shorten

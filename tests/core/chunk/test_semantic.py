@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from chunk_worlds import embed_by_first_letter
+from worlds import embed_by_first_letter
 
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.chunk.semantic import neighbour_distances

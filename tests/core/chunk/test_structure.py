@@ -1,4 +1,4 @@
-from chunk_worlds import laid_out
+from worlds import laid_out
 
 from chunklab_core.chunk import chunk_document
 from chunklab_core.chunk.structure import StructureChunker

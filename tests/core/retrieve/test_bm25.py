@@ -16,7 +16,7 @@ MIXED = [
 
 
 def search(texts: list[str], *queries: str, depth: int = 10) -> list[Ranking]:
-    return rank(build_bm25(texts), queries, k1=1.2, b=0.75, depth=depth, tokenize=tokenize)
+    return rank(build_bm25(texts), [tokenize(query) for query in queries], k1=1.2, b=0.75, depth=depth)
 
 
 def test_only_chunks_that_share_a_term_are_ranked_and_equals_stand_by_position() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chunklab_core import pipeline, plugins
+from chunklab_core import graph, pipeline, plugins
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 from chunklab_core.models import sentence_transformer
@@ -79,7 +79,7 @@ def test_a_plugin_that_is_edited_during_a_run_ends_it_and_leaves_nothing_behind(
     (tmp_path / "questions.yaml").write_text("questions: [{id: a, query: When?, gold_snippets: [five days]}]")
     settings = {"embedding": {"model": f"{mine}:Model"}, "strategies": [{"name": f"{mine}:Whole"}]}
     store = Store(tmp_path / "cache")
-    work = pipeline.nodes(store, prepare(tmp_path / "docs", tmp_path / "questions.yaml", settings, store))
+    work = graph.nodes(store, prepare(tmp_path / "docs", tmp_path / "questions.yaml", settings, store))
     for one in work[: next(at for at, one in enumerate(work) if one.stage == stage)]:
         pipeline.run_stage(one.stage, store, label=one.label, **one.arguments)
 

@@ -64,7 +64,7 @@ def is_json_of_another_kind(path: Path) -> None:
     path.write_text('["result"]')
 
 
-def test_a_record_of_prefect_that_does_not_name_its_result_is_made_anew(first: tuple[World, Run], world: World) -> None:
+def test_a_prefect_record_that_does_not_name_its_result_is_replaced(first: tuple[World, Run], world: World) -> None:
     ways = (names_another_result, is_a_folder, is_text, is_another_record, is_json_of_another_kind)
     records = sorted((world.cache / "prefect").iterdir())
     before = [path.read_text() if path.is_file() else "" for path in records]
@@ -78,7 +78,7 @@ def test_a_record_of_prefect_that_does_not_name_its_result_is_made_anew(first: t
     assert (again.seen, third.made) == ([], set())
 
 
-def test_a_file_in_the_place_of_all_records_gives_way(first: tuple[World, Run], world: World) -> None:
+def test_a_file_in_place_of_the_folder_of_records_is_replaced(first: tuple[World, Run], world: World) -> None:
     shutil.rmtree(world.cache / "prefect")
     (world.cache / "prefect").write_text("a file where a folder was")
 
@@ -86,19 +86,19 @@ def test_a_file_in_the_place_of_all_records_gives_way(first: tuple[World, Run], 
     assert (world.cache / "prefect").is_dir()
 
 
-def before_stage(monkeypatch: pytest.MonkeyPatch, stage: str, happens: Callable[[], None]) -> None:
+def before_stage(monkeypatch: pytest.MonkeyPatch, stage: str, event: Callable[[], None]) -> None:
     """Once, when the first task of a stage begins."""
-    run_stage, left = pipeline.run_stage, [happens]
+    run_stage, events = pipeline.run_stage, [event]
 
     def run(name: str, *arguments: Any, **named: Any) -> Ref:
-        if name == stage and left:
-            left.pop()()
+        if name == stage and events:
+            events.pop()()
         return run_stage(name, *arguments, **named)
 
-    monkeypatch.setattr(pipeline, "run_stage", run)
+    monkeypatch.setattr("tasks.stages.run_stage", run)
 
 
-def test_what_another_process_takes_away_during_a_flow_is_made_again(
+def test_results_that_another_process_removes_during_a_flow_are_made_again(
     first: tuple[World, Run], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refresh() -> None:
@@ -151,7 +151,7 @@ def test_a_flow_over_a_read_only_cache_leaves_it_as_it_is(
     assert content() == before
 
 
-def test_a_flow_on_a_disk_that_fills_up_goes_on_on_another(
+def test_a_flow_on_a_disk_that_fills_up_continues_on_another(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     shutil.rmtree(world.cache)
@@ -177,7 +177,7 @@ def test_a_flow_on_a_disk_that_fills_up_goes_on_on_another(
 def test_records_that_prefect_cannot_write_do_not_end_a_run(
     first: tuple[World, Run], world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It logs its own failure and goes on; the next run asks the store, not the records, for what is there."""
+    """Prefect logs its own failure and continues; the next run finds its results in the store, not in the records."""
     opened, refusals = io.open, []
 
     def refused(file: Any, mode: str = "r", *more: Any, **named: Any) -> Any:

@@ -1,7 +1,7 @@
-"""What a reader takes for the same text: folding, figures and graphemes, for every room alike.
+"""Folding, figures and graphemes: the rules by which two texts read the same, for every room.
 
-Matching, searching and cutting must agree on these three, or a chunk is cut where a match is
-not allowed, or an answer is found that no search can find.
+Matching, searching and cutting must agree on these three. Otherwise a chunk is cut where a match is not allowed, or a
+match exists that no search can find.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INVISIBLE = regex.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\
 # Latin ligatures and presentation forms (U+FB00 to U+FB06), and the full-width and half-width block.
 _PRESENTATION = regex.compile("[\ufb00-\ufb06\uff01-\uffee\u3000]+")
 
-# Scripts written without blanks between words: a figure does not swallow the letters beside it.
+# Scripts written without blanks between words: a figure does not include the letters beside it.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 
 _LETTER = rf"[\p{{L}}\p{{M}}_--[{UNSPACED}]]"
@@ -41,12 +41,12 @@ _WHITE = regex.compile(r"\s")
 _WHITE_BEFORE = regex.compile(r"(?r)\s")
 _BLANKS = " \u00a0\u202f"
 _NEAR = 256  # characters on either side
-# Flags are paired here: \X alone looks back over the whole run of them at each one.
+# Flags are paired here, because \X alone reads the whole run of flags again at each one.
 _GRAPHEME = regex.compile(r"\p{RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X")
 
 
 def fold(text: str) -> str:
-    """Text as it is compared: NFC, presentation and full-width forms as plain letters, nothing invisible, case folded.
+    """Text for comparison: NFC, presentation and full-width forms as plain letters, nothing invisible, case folded.
 
     Never NFKC: that would read 10\u00b2 as 102.
     """
@@ -55,7 +55,7 @@ def fold(text: str) -> str:
 
 
 def figure_spans(text: str) -> list[tuple[int, int]]:
-    """Ranges `[start, end)` of all figures, in order: numbers with what belongs to them, and identifiers, each whole.
+    """Ranges `[start, end)` of all figures, in order: numbers with their signs and units, and whole identifiers.
 
     A figure is a maximal run of digits with `. , : / -` or an Arabic separator between digits; a sign after a blank or
     bracket, a currency or percent sign across one blank, and letters glued to the digits (E4012, v1.2.3) belong to it.
@@ -64,9 +64,9 @@ def figure_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _zones(text: str) -> Iterator[tuple[int, int]]:
-    """Ranges of a text outside of which no figure can lie: what surrounds its numbers up to the next white space.
+    """Ranges of a text that contain all figures: its numbers with their surroundings up to the next white space.
 
-    Looking for figures everywhere takes 25 times as long as looking for numbers.
+    A search for figures takes 25 times as long as a search for numbers.
     """
     done = 0
     while number := _NUMBER.search(text, done):
@@ -91,12 +91,12 @@ def _is_currency(character: str) -> bool:
 
 
 def _closes(character: str) -> bool:
-    """Whether a figure may end in this character, across a blank."""
+    """Whether a figure may end with this character after a blank."""
     return character in _PERCENT or _is_currency(character)
 
 
 def figures_near(text: str, *places: int) -> list[tuple[int, int]]:
-    """The figures around some places of a text, without looking at the rest of it; a very long one in part."""
+    """The figures around some positions of a text, without reading the rest; a very long figure may be shortened."""
     found: set[tuple[int, int]] = set()
     for at in places:
         start = max(0, at - _NEAR)
@@ -105,7 +105,7 @@ def figures_near(text: str, *places: int) -> list[tuple[int, int]]:
 
 
 def grapheme_starts(text: str) -> list[int]:
-    """Positions at which a character begins as a reader sees it, rising; a cut between two of them splits none."""
+    """Positions at which a character, as a reader sees it, begins, rising; a cut at any of them splits no character."""
     return [match.start() for match in _GRAPHEME.finditer(text)]
 
 

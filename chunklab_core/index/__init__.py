@@ -1,7 +1,7 @@
-"""Stage 4, index: chunks and their vectors -> what the searches read.
+"""Stage 4, index: chunks and their vectors -> the indexes that the searches read.
 
 Two indexes over the same chunks, in the same order: words (BM25 postings) and vectors. Neither holds a parameter of the
-search, so a change of one rebuilds nothing here. A module of this table has three functions: `index_arrays` makes the
+search, so a new value of one rebuilds no index. A module of this table has three functions: `index_arrays` makes the
 index as named arrays, `open_index` reads it back, and `open_questions` prepares questions for the search.
 """
 

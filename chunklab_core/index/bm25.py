@@ -1,8 +1,8 @@
 """Keyword index for BM25: which chunk holds which term, how often.
 
-Why: exact terms (names, codes, versions) are what a vector search confuses, and BM25 over an inverted index is the
-baseline that is hard to beat there. Postings are kept term by term, so that a question reads only the lists of its own
-terms; `k1` and `b` enter when a question is scored, so that changing them builds nothing anew.
+Why: a vector search confuses exact terms (names, codes, versions), and BM25 over an inverted index is the baseline that
+is hard to beat there. Postings are stored term by term, so a question reads only the lists of its own terms; `k1` and
+`b` are used only when a question is scored, so new values need no new index.
 
 Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), section 3.1.
 """
@@ -22,20 +22,20 @@ from chunklab_core.index.words import tokenize
 
 __all__ = ["Bm25Index", "build_bm25", "from_arrays", "scores", "to_arrays", "tokenize"]
 
-# Weights are whole multiples of this, and never 0. Sums below 512 are then exact in float64, so chunks of equal score
-# have the same score to the last bit, in whatever order their terms were added; a weight is off by less than 6e-14.
+# Weights are whole multiples of this, and never 0. Sums below 512 are then exact in float64, so equal chunks have the
+# same score to the last bit, in any order of their terms; the error of a weight is below 6e-14.
 _GRID = 2.0**-44
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Index:
-    """Postings term by term. The chunks of term `t` stand in `rows[indptr[t]:indptr[t + 1]]`, rising.
+    """Postings term by term. The chunks of term `t` are `rows[indptr[t]:indptr[t + 1]]`, rising.
 
     Attributes:
         vocabulary: all terms, sorted.
         indptr: shape (terms + 1,), int64.
         rows: shape (postings,), int32: positions in the list of chunks.
-        counts: shape (postings,), int32: how often the term stands in that chunk.
+        counts: shape (postings,), int32: how often that chunk holds the term.
         lengths: shape (chunks,), int32: terms of each chunk, repeats included.
     """
 
@@ -46,12 +46,12 @@ class Bm25Index:
     lengths: NDArray[np.int32]
 
     def scores(self, questions: Iterable[Sequence[str]], *, k1: float, b: float) -> Iterator[NDArray[np.float64]]:
-        """Per question, given as terms, the BM25 score of every chunk: shape (chunks,), float64.
+        """The BM25 score of every chunk for each question, given as terms: shape (chunks,), float64.
 
         score(q, d) = sum over terms t of q, repeats included, of
         ln(1 + (N - n + 0.5) / (n + 0.5)) * f * (k1 + 1) / (f + k1 * (1 - b + b * |d| / avgdl)).
 
-        Above 0 where a chunk shares a term with the question, and 0 elsewhere.
+        Scores are above 0 for chunks that share a term with the question, and 0 for all others.
 
         Raises:
             ValueError: k1 is negative or not finite, or b is outside [0, 1].
@@ -78,7 +78,7 @@ class Bm25Index:
 
 
 def build_bm25(texts: Iterable[str], tokenize: Callable[[str], list[str]] = tokenize) -> Bm25Index:
-    """The index of texts in their order. Of a text, one small number a term is kept."""
+    """The index of texts, in their order. Only one small number a term of each text stays in memory."""
     from scipy.sparse import csr_array
 
     numbers: defaultdict[str, int] = defaultdict()
@@ -110,12 +110,12 @@ def scores(
     b: float = 0.75,
     tokenize: Callable[[str], list[str]] = tokenize,
 ) -> NDArray[np.float64]:
-    """BM25 of one question against each text: shape (texts,), float64; see `Bm25Index.scores`."""
+    """The BM25 score of each text for one question: shape (texts,), float64; see `Bm25Index.scores`."""
     return next(build_bm25(texts, tokenize).scores([tokenize(query)], k1=k1, b=b))
 
 
 def to_arrays(index: Bm25Index) -> dict[str, NDArray[np.generic]]:
-    """The index as plain arrays, to be stored: the vocabulary is one run of UTF-8 bytes and the ends of its terms."""
+    """The index as plain arrays for the store: the vocabulary becomes UTF-8 bytes and the ends of its terms."""
     encoded = [term.encode("utf-8", "surrogatepass") for term in index.vocabulary]
     return {
         "letters": np.frombuffer(b"".join(encoded), dtype=np.uint8),
@@ -128,7 +128,7 @@ def to_arrays(index: Bm25Index) -> dict[str, NDArray[np.generic]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> Bm25Index:
-    """The index that `to_arrays` took apart."""
+    """The inverse of `to_arrays`."""
     letters, ends = arrays["letters"].tobytes(), arrays["ends"].tolist()
     starts = [0, *ends[:-1]]
     vocabulary = tuple(letters[s:e].decode("utf-8", "surrogatepass") for s, e in zip(starts, ends, strict=False))

@@ -1,7 +1,7 @@
 """Vector index: one unit row a chunk, searched exactly.
 
-Why: below some millions of chunks the exact search is fast enough, and an approximate index would add an error of its
-own to the small differences that are measured here.
+Why: up to some millions of chunks an exact search is fast enough, and an approximate index would add its own error to
+the small differences that this tool measures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ROWS = 8192  # a block in float64 is a few tens of megabytes
 def build_dense(vectors: ArrayLike) -> NDArray[np.float32]:
     """The vectors of chunks as unit rows, shape (chunks, dim), float32, so that a product of two is their cosine.
 
-    A vector of length zero, or with a NaN or an infinity in it, is like nothing: its row is zero.
+    A vector of length zero, or with a NaN or an infinity, becomes a zero row, which is similar to nothing.
     """
     given = np.asarray(vectors)
     if given.ndim != 2:
@@ -27,7 +27,7 @@ def build_dense(vectors: ArrayLike) -> NDArray[np.float32]:
         block = given[start : start + _ROWS].astype(np.float64)
         block[~np.isfinite(block).all(axis=1)] = 0.0
         largest = np.abs(block).max(axis=1, initial=0.0, keepdims=True)
-        np.divide(block, largest, out=block, where=largest > 0)  # or a square could pass the range of a float
+        np.divide(block, largest, out=block, where=largest > 0)  # else a square could overflow
         length = np.sqrt((block * block).sum(axis=1, keepdims=True))
         rows[start : start + _ROWS] = np.divide(block, length, out=block, where=length > 0)
     return rows

@@ -1,24 +1,25 @@
-"""Words of a text, as keyword search counts them.
+"""The terms of a text for keyword search.
 
 Why: a keyword search finds a chunk only when question and chunk are cut into the same terms. People type what they see,
-but without the capitals, hyphens or vowel signs of the page, half of an identifier, two characters out of an unbroken
-line. So text is folded first (`text.fold`), and then:
+but without the capitals, hyphens or vowel signs of the page; they type half of an identifier, or two characters of an
+unbroken line. So text is folded first (`text.fold`), and then:
 
 - A word of a script with blanks is one term, its combining marks included. No stop words, no stemming. An accent makes
-  another word (schon is not schön); what ordinary print leaves out does not: Arabic and Hebrew vowel signs, accents of
-  Greek, the two dots of the Russian yo, the dot that a lowered Turkish capital I keeps. Arabic has one alef, one ya
-  (dotted, dotless, Persian), one kaf, ha for ta marbuta, no tatweel, and plain letters for presentation forms.
-- Digits of all scripts are equal. A number keeps its separators (12:30, 3.14). Where they group thousands, the number
+  another word (schon is not schön). Signs that ordinary print leaves out make no other word: Arabic and Hebrew vowel
+  signs, accents of Greek, the two dots of the Russian yo, the dot that a lowered Turkish capital I keeps. Arabic has
+  one alef, one ya (dotted, dotless, Persian), one kaf, ha for ta marbuta, no tatweel, and plain letters for
+  presentation forms.
+- Digits of all scripts are equal. A number keeps its separators (12:30, 3.14). If they group thousands, the number
   without them is a term too (5,000 and 5000); otherwise its parts are.
-- Words joined by _ - . ' and numbers joined by . , : / - are a compound: a term whole, and each different part a term.
-  Parts are what the joints, the capitals of camelCase and the borders of letters and digits separate: RULE-B217 gives
-  rule-b217, rule, b217, 217. A single letter is no part; it would tie together what has nothing in common. Initials
-  are a term without their full stops (U.S.A. is usa), and a word broken at a line's end is joined and also in parts.
-- Scripts without blanks give every pair of neighbours in a run of characters. Han and Kana run on into each other, and
-  a Han character alone between Kana is a term besides, for it is often a word. A run of one character is a term.
+- Words joined by _ - . ' and numbers joined by . , : / - are a compound: it is a term, and so is each different part.
+  Joints, the capitals of camelCase and the borders of letters and digits separate parts: RULE-B217 gives rule-b217,
+  rule, b217, 217. A single letter is not a part; it would match unrelated words. Initials are a term without their full
+  stops (U.S.A. is usa), and a word broken at a line's end is joined and also in parts.
+- Scripts without blanks give every pair of neighbours in a run of characters. Han and Kana form one run, and a Han
+  character alone between Kana is also a term, because it is often a word. A run of one character is a term.
 
-The whole and its parts count alike, in the frequency of a term and in the length of a chunk: that length is the number
-of terms given here.
+A compound and its parts count alike in the frequency of a term and in the length of a chunk, which is its number of
+terms.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import regex
 
 from chunklab_core.text import UNSPACED, fold
 
-_SEAM = "\x01"  # stands between two parts of a word that is written without a joint; never inside a term
+_SEAM = "\x01"  # separates two parts of a word that is written without a joint; never inside a term
 
 _JOINTS = rf"(?:_+|[-.'{_SEAM}]|(?<=[0-9])[,:/](?=[0-9]))"
 _ASCII_COMPOUND = re.compile(rf"[a-z0-9]++(?:{_JOINTS}[a-z0-9]++)*+")
@@ -39,7 +40,7 @@ _ASCII_TABLE = {
 }
 _EDGES = "_-.',:/;!?()[]{}\"\u2018\u201c\u201d\u201e\u00ab\u00bb\u2026\u2013\u2014"
 
-# Outside their scripts stand the long-vowel mark and the combining voice marks of Kana, and the closing mark of Han.
+# Marks outside their scripts: the long-vowel mark and the combining voice marks of Kana, and the closing mark of Han.
 _CJK_MARKS = r"\u30fc\u3099\u309a\u3006"
 _LETTERS = rf"[\p{{L}}\p{{M}}\p{{N}}--[{UNSPACED}{_CJK_MARKS}]]"
 _COMPOUND = regex.compile(rf"{_LETTERS}++(?:{_JOINTS}{_LETTERS}++)*+", regex.VERSION1)
@@ -49,7 +50,7 @@ _COMPOUND_OR_RUN = regex.compile(
     regex.VERSION1,
 )
 _LONE_HAN = regex.compile(r"(?<!\p{Han})\p{Han}(?!\p{Han})")
-# The blocks that hold all scripts of UNSPACED, and others: a first look that costs little.
+# The blocks that hold all scripts of UNSPACED, and others: a cheap first check.
 _MAY_HAVE_RUN = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u19e0-\u19ff\u2e80-\u9fff\ua960-\ua97f\ua9e0-\ua9ff"
     "\uaa60-\uaa7f\uac00-\ufaff\U000116d0-\U000116ff\U00016fe0-\U0003ffff]"
@@ -70,7 +71,7 @@ _GROUPED = re.compile(  # with commas, full stops or apostrophes; four groups by
 
 _GREEK = (*range(0x0386, 0x03CF), *range(0x1F00, 0x2000))
 _FORMS = (
-    *range(0x2E80, 0x2FD6),  # radicals, which some PDF files hold in place of characters
+    *range(0x2E80, 0x2FD6),  # radicals, which some PDF files hold instead of characters
     *range(0xFB1D, 0xFE00),  # Hebrew and Arabic letters as they are drawn in a word
     *range(0xFE70, 0xFEFD),
 )
@@ -94,7 +95,7 @@ _LETTERS_ALIKE = {
 
 
 def _characters() -> dict[str, str]:
-    """What a character is read as, where it is not itself: another letter, several, or none."""
+    """The replacement of each character that is not read as itself: another letter, several, or none."""
     signs = {chr(code): "" for code in (*range(0x0591, 0x0900), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))}
     digits = {chr(code): str(unicodedata.decimal(chr(code))) for code in _DIGITS if chr(code).isdecimal()}
     greek = {chr(code): unicodedata.normalize("NFD", chr(code))[0] for code in _GREEK}
@@ -116,9 +117,9 @@ _SARA_AM = re.compile("\u0e4d([\u0e48-\u0e4b]*)\u0e32|\u0ecd([\u0ec8-\u0ecb]*)\u
 
 
 def tokenize(text: str) -> list[str]:
-    """The terms of a text in reading order; texts that a reader takes for the same words give the same terms.
+    """The terms of a text in reading order, repeats included; texts with the same words give the same terms.
 
-    A term comes out as often as it stands there. Question and chunk are cut alike.
+    Questions and chunks are cut alike.
     """
     text = text.replace(_SEAM, " ")
     if "-\n" in text or "-\r" in text:
@@ -144,7 +145,7 @@ def _plain(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Terms of folded text in scripts with blanks; most words are one term, and that is seen at a glance."""
+    """Terms of folded text in scripts with blanks; most words are one term, which a quick check shows."""
     terms: list[str] = []
     for word in text.split():
         if word.isalpha() or (word := word.strip(_EDGES)).isalpha():
@@ -157,7 +158,7 @@ def _words(text: str) -> list[str]:
 
 
 def _parts(compound: str) -> list[str]:
-    """A compound whole, then each of its different parts."""
+    """The whole compound, then each of its different parts."""
     if compound.isalpha() or compound.isdecimal():
         return [compound]
     whole = compound.replace(_SEAM, "")
@@ -172,7 +173,7 @@ def _parts(compound: str) -> list[str]:
 
 
 def _inner_parts(word: str) -> list[str]:
-    """A word without joints, and what its capitals and the borders of letters and digits separate."""
+    """A word without joints, and its parts by capitals and by the borders of letters and digits."""
     terms = [word.replace(_SEAM, "")]
     for part in word.split(_SEAM):
         terms += [part, *_PART.findall(part)]

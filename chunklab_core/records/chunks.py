@@ -59,6 +59,11 @@ class Chunk:
         """The text that is embedded, indexed, returned, matched and counted."""
         return f"{self.prefix}\n{self.body}" if self.prefix else self.body
 
+    @property
+    def shift(self) -> int:
+        """What to add to a position in the document to get the position in `text`."""
+        return len(self.text) - len(self.body) - self.span.start
+
 
 class EmbedTexts(Protocol):
     """Turns texts into vectors; a semantic chunker gets its embedder in this form."""

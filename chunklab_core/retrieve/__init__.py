@@ -1,10 +1,10 @@
 """Stage 5, retrieve: index and questions -> one Ranking for each question. The table of retrievers.
 
-All retrievers give rankings of positions in the list of chunks, best first. Ties go to the earlier position, that is by
-(document, position). Only candidates are listed: a search that knows nothing of a chunk does not list it.
+All retrievers return rankings of positions in the list of chunks, best first. Ties are decided by the earlier position,
+that is by (document, position). Only candidates are listed: a chunk without a score is left out.
 
-Each search scores all chunks before it cuts, so that a filter of chunks works before the cut of each leg. The fusion
-sees only what the legs let through.
+Each search scores all chunks before its cut, so a filter of chunks belongs there: before the cut of each leg. The
+fusion sees only the rankings of the legs.
 """
 
 from __future__ import annotations

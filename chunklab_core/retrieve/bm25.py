@@ -1,7 +1,7 @@
 """Keyword search: the chunks that share a term with the question, by their BM25 score.
 
-Why: it finds exact terms, which a vector search confuses, and it stays silent where it knows nothing. A chunk without
-a shared term gets no rank, or a fusion would move its result toward the first chunks of the corpus.
+Why: it finds exact terms, which a vector search confuses. A chunk without a shared term gets no rank, because a fusion
+would otherwise move its result towards the first chunks of the corpus.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from chunklab_core.records.rankings import KeywordIndex, Ranking
 
 
 def rank(index: KeywordIndex, questions: Sequence[Sequence[str]], *, k1: float, b: float, depth: int) -> list[Ranking]:
-    """The `depth` best candidates of each question, given as terms; ties go to the earlier chunk.
+    """The `depth` best candidates of each question, given as terms; the earlier of two tied chunks is first.
 
-    The terms must come from the function with which the index was built.
+    The terms must come from the function that the index was built with.
 
     Raises:
         ValueError: `depth` is below 1, or the index refuses `k1` or `b`.
@@ -29,6 +29,6 @@ def rank(index: KeywordIndex, questions: Sequence[Sequence[str]], *, k1: float, 
 
 def _best(scores: NDArray[np.float64], depth: int) -> Ranking:
     cut = np.partition(scores, -depth)[-depth] if len(scores) > depth else 0.0
-    rows = np.flatnonzero(scores >= cut if cut > 0 else scores > 0)  # with all that tie at the cut: position decides
+    rows = np.flatnonzero(scores >= cut if cut > 0 else scores > 0)  # includes all ties at the cut: position decides
     rows = rows[np.argsort(-scores[rows], kind="stable")[:depth]]
     return Ranking(rows.astype(np.int64), scores[rows])

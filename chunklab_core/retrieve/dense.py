@@ -1,9 +1,9 @@
 """Vector search: every chunk compared with the question, exactly.
 
 Why: an approximate search adds an error of its own, and a plain matrix product adds one too: its last bits change with
-the number of questions in it, and with them the order of equal chunks. So the product, in float32, only chooses who
-may be among the best, with room for its largest possible error; these few are compared again one by one in float64. The
-result does not depend on blocks, on batches or on the library beneath, and equal chunks have equal scores.
+the number of questions in it, and with them the order of equal chunks. So the product, in float32, only selects the
+chunks that may be among the best, with room for its largest possible error; these few are compared again one by one in
+float64. The result does not depend on blocks, batches or the library, and equal chunks have equal scores.
 
 The error: a float32 dot product of n terms is off by at most n u / (1 - n u) times the sum of the absolute products,
 u = 2^-24, in whatever order they are added, and that sum is at most 1 for unit vectors (Higham, Accuracy and Stability
@@ -26,9 +26,9 @@ _PAIRS = 2048  # pairs compared at a time in float64
 
 
 def rank(matrix: NDArray[np.float32], query_vectors: ArrayLike, *, depth: int) -> list[Ranking]:
-    """The `depth` chunks of highest cosine for each question; ties go to the earlier chunk.
+    """The `depth` chunks of highest cosine for each question; the earlier of two tied chunks is first.
 
-    A chunk with a zero row is no candidate. A question whose vector is zero or not finite has none.
+    A chunk with a zero row is not a candidate. A question whose vector is zero or not finite has no candidates.
 
     Args:
         matrix: shape (chunks, dim), float32, unit or zero rows; without a chunk, any dim.
@@ -51,7 +51,7 @@ def rank(matrix: NDArray[np.float32], query_vectors: ArrayLike, *, depth: int) -
 
 
 def _units(queries: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Unit rows; a zero row where there is no direction."""
+    """Unit rows; a vector without a direction becomes a zero row."""
     finite = np.where(np.isfinite(queries).all(axis=1, keepdims=True), queries, 0.0)
     largest = np.abs(finite).max(axis=1, initial=0.0, keepdims=True)
     scaled = finite / np.where(largest > 0, largest, 1.0)
@@ -61,11 +61,11 @@ def _units(queries: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Pairs of a question and a chunk that may be among its best: three arrays of one length."""
+    """Pairs of a question and a chunk that may be among its best, in three arrays of one length."""
 
     query: NDArray[np.int64]
     row: NDArray[np.int64]
-    score: NDArray[np.float64]  # to within the margin, or exact after `_settled`
+    score: NDArray[np.float64]  # to within the margin, or exact after `_exact`
 
     def __len__(self) -> int:
         return len(self.query)
@@ -81,18 +81,20 @@ class _Pool:
 def _rank_batch(matrix: NDArray[np.float32], units: NDArray[np.float64], depth: int) -> list[Ranking]:
     margin = 4 * (matrix.shape[1] + 2) * 2.0**-24  # twice the largest error, with room for rounded units and floors
     crowd = 3 * depth * len(units) + _ROWS
-    floor = np.where(units.any(axis=1), -2.0, np.inf)  # below every cosine; above all where there is no direction
+    floor = np.where(
+        units.any(axis=1), -2.0, np.inf
+    )  # below every cosine; above all for a question without a direction
     pool = _Pool(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     for start in range(0, len(matrix), _ROWS):
         found, floor = _passing(matrix[start : start + _ROWS], units.astype(np.float32), depth, floor, margin)
         pool = pool.joined(found.query, found.row + start, found.score)
         if len(pool) > crowd:
             pool, floor = _thinned(pool, depth, floor, margin)
-        if len(pool) > crowd:  # many chunks as good as equal at the cut: exact scores and positions decide
-            pool, floor = _thinned(_settled(pool, matrix, units), depth, floor, margin)
+        if len(pool) > crowd:  # many nearly equal chunks at the cut: exact scores and positions decide
+            pool, floor = _thinned(_exact(pool, matrix, units), depth, floor, margin)
             pool = pool.take(_places(pool, len(units)) < depth)
     pool, _ = _thinned(pool, depth, floor, margin)
-    pool = _sorted(_settled(pool, matrix, units))
+    pool = _sorted(_exact(pool, matrix, units))
     pool = pool.take(_places(pool, len(units)) < depth)
     ends = np.searchsorted(pool.query, np.arange(len(units) + 1))
     return [Ranking(pool.row[a:z], pool.score[a:z]) for a, z in pairwise(ends.tolist())]
@@ -101,7 +103,7 @@ def _rank_batch(matrix: NDArray[np.float32], units: NDArray[np.float64], depth: 
 def _passing(
     block: NDArray[np.float32], units: NDArray[np.float32], depth: int, floor: NDArray[np.float64], margin: float
 ) -> tuple[_Pool, NDArray[np.float64]]:
-    """The chunks of a block that reach the floor of a question, and the floors, raised where more than enough did."""
+    """The chunks of a block that reach the floor of a question, and the floors, raised where too many chunks did."""
     products = units @ block.T
     products[:, ~block.any(axis=1)] = -4.0  # below every floor
     passing = products >= floor.astype(np.float32)[:, None]
@@ -116,7 +118,7 @@ def _passing(
 
 
 def _thinned(pool: _Pool, depth: int, floor: NDArray[np.float64], margin: float) -> tuple[_Pool, NDArray[np.float64]]:
-    """The pool in order, without what cannot be among the best any more, and the raised floors."""
+    """The sorted pool without pairs that can no longer be among the best, and the raised floors."""
     pool = _sorted(pool)
     last = _places(pool, len(floor)) == depth - 1
     floor = floor.copy()
@@ -124,8 +126,8 @@ def _thinned(pool: _Pool, depth: int, floor: NDArray[np.float64], margin: float)
     return pool.take(pool.score >= floor[pool.query]), floor
 
 
-def _settled(pool: _Pool, matrix: NDArray[np.float32], units: NDArray[np.float64]) -> _Pool:
-    """The same pairs with scores in float64: a product of float32 is exact there, and each row is summed alone."""
+def _exact(pool: _Pool, matrix: NDArray[np.float32], units: NDArray[np.float64]) -> _Pool:
+    """The same pairs with scores in float64: products of float32 are exact there, and each row is summed alone."""
     scores = np.empty(len(pool))
     for start in range(0, len(pool), _PAIRS):
         part = slice(start, start + _PAIRS)
@@ -134,11 +136,11 @@ def _settled(pool: _Pool, matrix: NDArray[np.float32], units: NDArray[np.float64
 
 
 def _sorted(pool: _Pool) -> _Pool:
-    """By question, then falling score, then position."""
+    """The pool sorted by question, then falling score, then position."""
     return pool.take(np.lexsort((pool.row, -pool.score, pool.query)))
 
 
 def _places(pool: _Pool, n_queries: int) -> NDArray[np.int64]:
-    """Place of each pair among those of its question, from 0, in a sorted pool."""
+    """The position of each pair among those of its question, from 0, in a sorted pool."""
     starts = np.searchsorted(pool.query, np.arange(n_queries))
     return np.arange(len(pool)) - starts[pool.query]

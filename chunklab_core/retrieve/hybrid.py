@@ -1,7 +1,7 @@
-"""Reciprocal rank fusion: several rankings made one, by ranks alone.
+"""Reciprocal rank fusion: merges several rankings, by ranks alone.
 
-Why: BM25 scores and cosines have no common scale. Ranks do, and a chunk that two searches like is worth more than one
-that only one of them likes.
+Why: BM25 scores and cosines have no common scale, but ranks do. A chunk that two searches rank high is worth more than
+a chunk that only one of them ranks high.
 
 Source: Cormack, Clarke and Buettcher, Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning
 Methods (SIGIR 2009), section 2: RRF(d) = sum over rankings r of 1 / (k + rank_r(d)), ranks from 1.
@@ -22,8 +22,8 @@ from chunklab_core.records.rankings import Ranking
 def fuse(rankings: Sequence[Sequence[str]], k: float = 60) -> list[str]:
     """Ids of all rankings, best first by their RRF sum.
 
-    A ranking that does not hold an id adds nothing for it; one that holds it twice adds its better rank. Ties go to the
-    better single rank, then to the smaller id. The order of the rankings is without effect.
+    A ranking without an id adds nothing for it; a ranking that lists it twice adds the better rank. Ties are decided by
+    the better single rank, then by the smaller id. The order of the rankings has no effect.
 
     Raises:
         ValueError: k is negative or not finite.
@@ -33,13 +33,13 @@ def fuse(rankings: Sequence[Sequence[str]], k: float = 60) -> list[str]:
 
 
 def rank(legs: Sequence[Sequence[Ranking]], *, rrf_k: float, candidates: int, depth: int) -> list[Ranking]:
-    """Per question, the `depth` best of the first `candidates` of each leg; the score is the RRF sum.
+    """The `depth` best of the first `candidates` of each leg, for each question; the score is the RRF sum.
 
-    `legs` holds one list of rankings a leg, with the same questions in the same order. Ties go to the better single
-    rank, then to the earlier chunk.
+    `legs` holds one list of rankings a leg, with the same questions in the same order. Ties are decided by the better
+    single rank, then by the earlier chunk.
 
     Raises:
-        ValueError: a number is out of its range, or the legs hold different numbers of questions.
+        ValueError: a number is out of range, or the legs hold different numbers of questions.
     """
     if candidates < 1 or depth < 1:
         raise ValueError(f"hybrid.rank: candidates is {candidates} and depth is {depth}; both must be at least 1.")
@@ -57,7 +57,7 @@ def rank(legs: Sequence[Sequence[Ranking]], *, rrf_k: float, candidates: int, de
 
 
 def _weights(k: float, ranks: int) -> tuple[list[int], int]:
-    """What each rank from 1 on adds, as whole multiples of 1 / unit, and unit: sums are compared without rounding."""
+    """The weight of each rank from 1 as whole multiples of 1 / unit, and the unit; so sums need no rounding."""
     if not (isfinite(k) and k >= 0):
         raise ValueError(f"Reciprocal rank fusion has k = {k}; it must be a finite number, 0 or more.")
     shares = [1 / (Fraction(k) + rank) for rank in range(1, ranks + 1)]
@@ -66,7 +66,7 @@ def _weights(k: float, ranks: int) -> tuple[list[int], int]:
 
 
 def _fused(rankings: Sequence[Sequence[Any]], weights: Sequence[int]) -> list[tuple[int, int, Any]]:
-    """(minus the sum in units, best rank, item) of all items, in order."""
+    """(minus the sum in units, best rank, item) for all items, in order."""
     sums: dict[Any, tuple[int, int]] = {}
     for ranking in rankings:
         seen = set()

@@ -1,10 +1,10 @@
-"""The place of a passage that reads most like a snippet, where figures do not bend.
+"""The place of a passage that reads most like a snippet, with all figures equal.
 
-Why: plain edit distance reads "30 days" as "14 days" with two slips. Here a figure is one piece: it is met by an
-equal figure or not at all, so a slip of the pen is forgiven and another answer is not.
+Why: plain edit distance reads "30 days" as "14 days" with two slips. Here a figure is one piece that matches only an
+equal figure, so slips are forgiven but other answers are not.
 
 Source: Sellers, The theory and computation of evolutionary distances (1980), for the free ends in the passage;
-Navarro, A guided tour to approximate string matching (2001), section 8, for the search by untouched pieces.
+Navarro, A guided tour to approximate string matching (2001), section 8, for the search by unchanged pieces.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Units:
 
     Attributes:
         texts: the pieces, in order.
-        starts: where each piece begins, and at last where the text ends; one longer than `texts`.
+        starts: the position of each piece, and the end of the text at last; one longer than `texts`.
         is_figure: for each piece, whether it is a figure.
     """
 
@@ -50,13 +50,13 @@ def units_of(text: str, figures: Sequence[tuple[int, int]], start: int, end: int
 
 
 def best_place(snippet: Units, passage: Units, max_edits: int) -> tuple[int, int, int] | None:
-    """Fewest edits that turn a stretch of the passage into the snippet, with that stretch; None above `max_edits`.
+    """The fewest edits that turn a part of the passage into the snippet, with that part; None above `max_edits`.
 
-    An edit replaces, adds or drops one character. A figure of the snippet must be met by an equal figure; a figure
-    of the passage that stands in between costs as many edits as it has characters. Of equals the first place counts.
+    An edit replaces, adds or removes one character. A figure of the snippet must match an equal figure; any other
+    figure of the passage costs as many edits as it has characters. The first of equal places counts.
 
     Returns:
-        Edits, and the range `[start, end)` of the stretch in characters of the passage's text.
+        Edits, and the range `[start, end)` of the part in characters of the passage's text.
     """
     wanted = _wanted(snippet)
     recent: deque[Sequence[_State]] = deque(maxlen=len(snippet.texts) + max_edits + 1)  # no alignment is longer
@@ -76,8 +76,8 @@ def best_place(snippet: Units, passage: Units, max_edits: int) -> tuple[int, int
 def candidate_windows(snippet: str, passage: str, max_edits: int) -> list[tuple[int, int]]:
     """Ranges of the passage that hold every place with at most `max_edits` edits, merged and sorted.
 
-    The snippet is cut into `max_edits + 2` pieces. An edit touches one piece at most, so two pieces stand in the
-    passage unchanged, and the edits between them move one against the other by `max_edits` at most.
+    The snippet is cut into `max_edits + 2` pieces. An edit changes at most one piece, so the passage holds two pieces
+    unchanged, and the edits between them shift one against the other by at most `max_edits`.
     """
     n_pieces = max_edits + 2
     if len(snippet) < n_pieces:
@@ -112,7 +112,7 @@ def _occurrences(piece: str, passage: str) -> Iterator[int]:
 
 
 def _agreeing(sightings: list[tuple[int, int]], slack: int) -> Iterator[tuple[int, int]]:
-    """For each sighting (implied start, piece), the nearest earlier one of another piece, where it is near enough."""
+    """Each sighting (implied start, piece) with the nearest earlier one of another piece, if it is near enough."""
     same = other = (-_NEVER, -1)  # the last sighting, and the last one of a piece other than that
     for start, piece in sightings:
         if piece != same[1]:
@@ -128,12 +128,12 @@ def _cut(units: Units, first: int, last: int) -> Units:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A stretch of the snippet between two figures, empty where they touch.
+    """A part of the snippet between two figures; empty where they touch.
 
     Attributes:
         length: its characters.
         full: a bit for each of them, the first one lowest.
-        masks: by character, where it stands.
+        masks: the positions of each character, as bits.
     """
 
     length: int
@@ -143,7 +143,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The snippet as its parts and the figures between them; one figure fewer than parts."""
+    """The snippet as its parts and the figures between them; there is one figure fewer than parts."""
 
     parts: tuple[_Part, ...]
     figures: tuple[str, ...]
@@ -193,7 +193,7 @@ def _columns(wanted: _Wanted, passage: Units) -> Iterator[Sequence[_State]]:
 
 
 def _past_character(part: _Part, state: tuple[int, int, int], character: str, growth: int) -> _State:
-    """The state one character on, where what stands before the part takes `growth` edits more."""
+    """The state after one more character, where the text before the part costs `growth` more edits."""
     base, grows, shrinks = state
     same = part.masks.get(character, 0)
     reached = (((same & grows) + grows) ^ grows) | same
@@ -204,7 +204,7 @@ def _past_character(part: _Part, state: tuple[int, int, int], character: str, gr
 
 
 def _past_figure(wanted: _Wanted, states: Sequence[_State], figure: str) -> list[_State]:
-    """The states behind a figure: it is passed over, or met by an equal one of the snippet."""
+    """The states after a figure: it is skipped, or it matches an equal one of the snippet."""
     behind: list[_State] = []
     met = 0  # a place may begin here
     for at, (part, state) in enumerate(zip(wanted.parts, states, strict=True)):
@@ -217,10 +217,10 @@ def _past_figure(wanted: _Wanted, states: Sequence[_State], figure: str) -> list
 
 
 def _passed_over(part: _Part, state: tuple[int, int, int], cost: int, base: int) -> _State:
-    """Every beginning at `cost` more edits, or dropped whole behind `base`, whichever is less.
+    """Every beginning at `cost` more edits, or removed whole after `base`, whichever is less.
 
-    The edits that dropping takes, less those of the state, never shrink along the part: up to some character
-    dropping is better, and from there on it is not.
+    The edits of removing, less those of the state, never shrink along the part: removing is better up to some
+    character and not after it.
     """
     before, grows, shrinks = state
     lead, slack, flat = before + cost - base, 0, part.full & ~grows
@@ -240,7 +240,7 @@ def _at_end(state: _State) -> int:
 
 
 def _start_of(snippet: Units, wanted: _Wanted, passage: Units, table: Sequence[Sequence[_State]]) -> int:
-    """Where the best alignment begins that ends with the passage's last piece; `table` holds its columns."""
+    """The begin of the best alignment that ends with the passage's last piece; `table` holds its columns."""
     rows = [(index, (1 << length) - 1) for index, part in enumerate(wanted.parts) for length in range(part.length + 1)]
     theirs, ours = list(passage.pieces()), list(snippet.pieces())
 

@@ -1,8 +1,8 @@
-"""The ceiling: the figures under perfect retrieval, which is what the chunker alone allows.
+"""The ceiling: the figures under perfect retrieval, limited by the chunker alone.
 
-Why: a chunker that cuts an answer in two takes it from every retriever, and one that gives each answer a page to
-itself can be found perfectly and still waste the reader's tokens. Both are settled before the first search, and no
-better model will mend them.
+Why: a chunker that cuts an answer in two hides it from every retriever, and a chunker that gives each answer a whole
+page wastes the reader's tokens even if the search is perfect. Both are decided before the first search, and no better
+model can change them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from chunklab_core.score.token_level import GoldSlot, Stretch, token_level
 _EXACT_SLOTS = 12  # 4,096 sets of slots; few questions have more gold than that
 
 Holders = Sequence[Collection[int]]
-"""Per slot, the rows of the strategy's chunks that hold any of its wordings."""
+"""The rows of the strategy's chunks that hold any wording of a slot, one entry a slot."""
 
 
 def question_ceiling(slots: Sequence[GoldSlot], holders: Holders, spans: Mapping[int, Stretch], k: int) -> Ceiling:
     """One question's ceilings at one k, whatever is retrieved.
 
     Args:
-        slots: where the gold stands, one a slot and at least one.
-        holders: of the same slots.
-        spans: by row, its span; only of rows that hold anything is it asked.
+        slots: the places of the gold, at least one slot.
+        holders: the holders of the same slots.
+        spans: the span of each row that holds gold.
         k: the number of chunks a reader gets, at least 1.
     """
     return Ceiling(
@@ -52,8 +52,8 @@ def mean_ceiling(ceilings: Sequence[Ceiling]) -> Ceiling:
 def recall_ceiling(holders: Holders, k: int) -> float:
     """The highest recall at k that any ranking of the strategy's chunks can have.
 
-    Exact up to 12 held slots, and beyond wherever a greedy choice of chunks meets its own bound. Else it is that bound,
-    which is never below the truth and at most 1 / (1 - 1/e) = 1.58 times it.
+    Exact up to 12 held slots, and with more wherever a greedy choice of chunks reaches its own bound. Else it is that
+    bound, which is never below the exact value and at most 1 / (1 - 1/e) = 1.58 times it.
 
     Raises:
         ValueError: the question has no slot, or k is below 1.
@@ -64,19 +64,19 @@ def recall_ceiling(holders: Holders, k: int) -> float:
 
 
 def precision_ceiling(holders: Holders, k: int) -> float:
-    """The highest precision at k: as many places as there are chunks with gold, over k.
+    """The highest precision at k: the number of chunks with gold, at most k, over k.
 
-    Overlap raises it, for a gold in two chunks fills two places.
+    Overlap raises it, because gold in two chunks fills two places.
     """
     return min(len(set().union(*holders)), k) / k
 
 
 def token_precision_ceiling(slots: Sequence[GoldSlot], holders: Holders, spans: Mapping[int, Stretch]) -> float:
-    """Token precision where exactly the cheapest chunks that hold all of the holdable gold are retrieved.
+    """Token precision if exactly the cheapest chunks that hold all gold that any chunk holds are retrieved.
 
     Cheapest is fewest tokens, exactly so up to 12 held slots; beyond, chunks are taken by tokens for each further slot,
     which costs at most 1 + 1/2 + ... + 1/slots times the least (Chvatal, A greedy heuristic for the set-covering
-    problem, 1979). Gold that no chunk holds whole is not asked for: the recall ceiling has it.
+    problem, 1979). Gold that no chunk holds whole does not count here, but in the recall ceiling.
 
     Returns:
         A fraction in [0, 1]; 0.0 where no chunk holds any slot.
@@ -99,7 +99,7 @@ def cheapest_holders(holders: Holders, tokens: Mapping[int, float]) -> tuple[int
         if state == held or state not in paths:
             continue
         missing = held & ~state
-        lowest = missing & -missing  # some row has to hold it, so no other needs to be tried now
+        lowest = missing & -missing  # some row must hold it, so only these rows are tried now
         cost, n_rows, rows = paths[state]
         for mask, (price, row) in choices.items():
             if mask & lowest:
@@ -109,7 +109,7 @@ def cheapest_holders(holders: Holders, tokens: Mapping[int, float]) -> tuple[int
 
 
 def _held_by_row(holders: Holders) -> dict[int, int]:
-    """By row, the slots that it holds, as bits."""
+    """The slots that each row holds, as bits."""
     masks: dict[int, int] = {}
     for slot, rows in enumerate(holders):
         for row in rows:
@@ -167,7 +167,7 @@ def _greedy_bounds(masks: Collection[int], held: int, k: int) -> tuple[int, int]
 
 
 def _cheapest_of_each(masks: Mapping[int, int], tokens: Mapping[int, float]) -> dict[int, tuple[float, int]]:
-    """By set of slots, the cheapest row that holds just these, with its price."""
+    """The cheapest row that holds exactly each set of slots, with its price."""
     cheapest: dict[int, tuple[float, int]] = {}
     for row, mask in masks.items():
         cheapest[mask] = min(cheapest.get(mask, (inf, row)), (tokens[row], row))

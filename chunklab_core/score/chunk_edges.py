@@ -1,9 +1,9 @@
-"""Where a chunk reads as its document does, and the little text at its edges where it may not.
+"""The core of a chunk, in which it reads as its document does, and the short text at its edges, in which it may not.
 
-Why: overlap of two ranges says what a chunk holds only where both texts are compared alike. A cut can part a figure,
-leave a hyphen without its next line or a table's pipe without its row, and a prefix brings text of its own. All of
-that stays near the edge: it ends at the next white space between plain characters. A cut within a plain word changes
-nothing.
+Why: the overlap of two ranges shows what a chunk holds only if both texts are normalized alike. A cut can split a
+figure, or leave a hyphen without its next line or a table's pipe without its row, and a prefix adds text of its own.
+All of this stays near the edge: it ends at the next white space between plain characters. A cut within a plain word
+changes nothing.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from chunklab_core.score.normalize import Passage, normalize_chunk, normalize_pa
 from chunklab_core.text import figures_near, inside
 
 _WHITE = " \t\n"
-_FOLDED_TOGETHER = r"\p{C}\ufb00-\ufb06\uff00-\uffef"  # with what stands beside them
-# Not before a gap: lines are joined at a hyphen, a figure takes a currency across a blank.
+_FOLDED_TOGETHER = r"\p{C}\ufb00-\ufb06\uff00-\uffef"  # folded together with their neighbours
+# Not before a gap: lines are joined at a hyphen, a figure includes a currency across a blank.
 _LEFT = rf"[^\s{_FOLDED_TOGETHER}\p{{Sc}}\-\u2010\u2212\u066a-\u066c]"
-# Not behind one: a figure takes these across a blank, a mark joins the character before.
+# Not after a gap: a figure includes these across a blank, a mark joins the character before.
 _RIGHT = rf"[^\s{_FOLDED_TOGETHER}\p{{Sc}}\p{{M}}%\u2030\u066a]"
 _IS_LEFT, _IS_RIGHT = regex.compile(_LEFT), regex.compile(_RIGHT)
 _GAP = regex.compile(rf"(?<={_LEFT})[{_WHITE}]++(?={_RIGHT})")
 _LAST_GAP = regex.compile(rf"(?r)(?<={_LEFT})[{_WHITE}]++(?={_RIGHT})")
 _NEXT = regex.compile(r"\s*+\S")
 _LAST = regex.compile(r"(?r)\S\s*+")
-# Letters and marks that are compared as they stand, whatever stands beside them: such a word may be cut anywhere.
+# Letters and marks that are compared unchanged, whatever their neighbours: a word of these may be cut anywhere.
 _SAME = r"[A-Za-z.,;:!?'\"()]"
 _SAME_BEFORE = regex.compile(rf"(?r)(?:\A|[{_WHITE}]){_SAME}++")
 _SAME_BEHIND = regex.compile(rf"{_SAME}++(?:[{_WHITE}]|\Z)")
-_PLAIN = frozenset(ascii_letters + digits + ".,;:!?'\"()")  # may stand on either side of a gap
+_PLAIN = frozenset(ascii_letters + digits + ".,;:!?'\"()")  # allowed on either side of a gap
 _LINE_BEFORE = regex.compile(r"(?r)^[ \t]*+", regex.MULTILINE)
 _LINE_BEHIND = regex.compile(r"[ \t]*+$", regex.MULTILINE)
 
 _MARGIN = 64  # characters at the far end of an edge's text, where a word may be cut
-LONGEST_FOLD = 3  # characters that one character may be folded to
+LONGEST_FOLD = 3  # most characters that one character is folded to
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The text at an edge of a chunk, as it is compared.
+    """The normalized text at an edge of a chunk.
 
-    What the document alone does not tell begins before `head` or ends behind `tail`.
+    Finds that the document alone does not show begin before `head` or end after `tail`.
     """
 
     text: str
@@ -54,12 +54,12 @@ class Edge:
     tail: int
 
     def concerns(self, start: int, end: int) -> bool:
-        """Whether a find in `[start, end)` of the text may touch what the document alone does not tell."""
+        """Whether a find in `[start, end)` of the text may be one that the document alone does not show."""
         return start < self.head or end > self.tail
 
 
 def core_of(text: str, chunk: Chunk) -> Span:
-    """The range of the document's text in which a chunk holds just what the document does; empty where there is none.
+    """The range of the document's text that reads the same in the chunk; may be empty.
 
     Args:
         text: the document's.
@@ -76,22 +76,22 @@ def core_of(text: str, chunk: Chunk) -> Span:
 
 
 def edges_of(text: str, chunk: Chunk, core: Span, reach: int) -> list[Edge]:
-    """The texts in which a find that is not wholly within the core stands; none where the core is the whole chunk.
+    """The texts that hold every find outside the core, even in part; empty where the core is the whole chunk.
 
     Args:
         text: the document's.
         chunk: one of its chunks.
         core: `core_of` that chunk.
-        reach: no find is longer than this.
+        reach: the greatest length of a find.
     """
     edges = [*_head(text, chunk, core, reach), *_tail(text, chunk, core, reach)]
     return [_whole(text, chunk, core)] if None in edges else [edge for edge in edges if edge]
 
 
 def has_whole_words(text: str, core: Span, start: int, end: int) -> bool:
-    """Whether the words at the edges of `[start, end)` lie in the core, which holds that range, or end at white space.
+    """Whether the core, which holds `[start, end)`, also holds the words at the edges of that range.
 
-    Where a word is cut, the core ends within it.
+    A word that the chunk cuts is not whole: the core then ends within it.
     """
     at, behind = core.start, core.end
     begins = not _is_within(text, at) or bool(_GAP.search(text, at, start + 1))
@@ -99,7 +99,7 @@ def has_whole_words(text: str, core: Span, start: int, end: int) -> bool:
 
 
 def passage_of(text: str, chunk: Chunk) -> Passage:
-    """The chunk's whole text as it is compared."""
+    """The chunk's whole text, normalized."""
     return normalize_chunk(chunk, figures_near(text, chunk.span.start, chunk.span.end))
 
 
@@ -131,12 +131,12 @@ def _ends_whole(text: str, end: int) -> bool:
 
 
 def _is_within(text: str, at: int) -> bool:
-    """Whether a cut there has no white space on either side."""
+    """Whether a cut at `at` has no white space on either side."""
     return 0 < at < len(text) and text[at - 1] not in _WHITE and text[at] not in _WHITE
 
 
 def _is_plain_gap(text: str, at: int) -> bool:
-    """Whether a cut there lies at the single white space between two plain characters: the common case, soon told."""
+    """Whether a cut at `at` is next to a single white space between two plain characters: the common case, fast."""
     if at < 2 or at + 2 > len(text):
         return False
     before, left, right, behind = text[at - 2], text[at - 1], text[at], text[at + 1]
@@ -146,12 +146,12 @@ def _is_plain_gap(text: str, at: int) -> bool:
 
 
 def _is_same(text: str, at: int) -> bool:
-    """Whether a cut there lies within a word of which both parts are compared as they stand."""
+    """Whether a cut at `at` is within a word whose parts are both compared unchanged."""
     return bool(_SAME_BEFORE.match(text, 0, at) and _SAME_BEHIND.match(text, at))
 
 
 def _head(text: str, chunk: Chunk, core: Span, reach: int) -> Iterator[Edge | None]:
-    """The edge at which a chunk begins; None where it takes the whole chunk."""
+    """The edge at which a chunk begins; None if it covers the whole chunk."""
     before = text[chunk.span.start : core.start]
     if not before and not chunk.prefix:
         return
@@ -169,7 +169,7 @@ def _head(text: str, chunk: Chunk, core: Span, reach: int) -> Iterator[Edge | No
 
 
 def _tail(text: str, chunk: Chunk, core: Span, reach: int) -> Iterator[Edge | None]:
-    """The edge at which a chunk ends; None where it takes the whole chunk."""
+    """The edge at which a chunk ends; None if it covers the whole chunk."""
     behind = text[core.end : chunk.span.end]
     if not behind:
         return
@@ -193,5 +193,5 @@ def _whole(text: str, chunk: Chunk, core: Span) -> Edge:
 
 
 def _longest(text: str) -> int:
-    """How long a text is at most when it is normalized."""
+    """The greatest length of a text after normalization."""
     return len(text) if text.isascii() else LONGEST_FOLD * len(text)

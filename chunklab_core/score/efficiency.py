@@ -31,7 +31,7 @@ def context_efficiency(finds: GoldFinds, chunks: Sequence[Chunk], count_tokens: 
     gold = 0
     for row, places in groupby(_counted(finds), key=lambda place: place.row):
         chunk = chunks[row]
-        shift = len(chunk.text) - len(chunk.body) - chunk.span.start
+        shift = chunk.shift
         before = [(start + shift, end + shift) for start, end in seen.get(chunk.doc_id, [])]
         ranges = _without(_union([(place.match.start, place.match.end) for place in places]), before)
         gold += min(sum(count_tokens(chunk.text[start:end]) for start, end in ranges), chunk.n_tokens)

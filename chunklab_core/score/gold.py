@@ -1,6 +1,6 @@
-"""Whether a chunk holds an answer: the one judgement on which every metric rests.
+"""Whether a chunk holds an answer: the one decision behind every metric.
 
-Why: gold is text and never a chunk's id, so it survives any new way of chunking. Containment is judged once, into
+Why: gold is text and never a chunk's id, so it survives any new way of chunking. Containment is decided once, into
 `found[k, slots]`; each metric is a small function of that array.
 """
 
@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.align import Units, best_place, candidate_windows, may_align, units_of
 from chunklab_core.score.ngrams import block_hashes, may_hold
 from chunklab_core.score.normalize import Passage, normalize_passage
 from chunklab_core.text import figure_spans, inside
 
 _HYPHENS = ("-", "\u2010", "\u00ad")
-_ROUNDING = 1e-9  # a tenth of 70 characters is 7 edits, whatever the binary fraction of 0.90 says
+_ROUNDING = 1e-9  # a tenth of 70 characters is 7 edits, though 1 - 0.90 is less than 0.1 in binary
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """One wording of an answer, made ready once for any number of passages.
+    """One wording of an answer, prepared once for any number of passages.
 
     Attributes:
         typed: the wording as its author wrote it.
@@ -43,7 +43,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where a snippet stands in a passage: its place `[start, end)` in the passage as given, and what differs.
+    """The place `[start, end)` of a snippet in a passage as given, and the words that differ.
 
     `edits` is 0 for an exact copy; `expected` and `found` hold the words that differ, of snippet and passage.
     """
@@ -67,7 +67,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class GoldFinds:
-    """What some chunks hold of one question's gold.
+    """The gold of one question in some chunks.
 
     Attributes:
         found: shape (chunks, slots); `found[r, s]` is True when chunk r holds a wording of slot s.
@@ -78,7 +78,7 @@ class GoldFinds:
     places: tuple[Place, ...]
 
     def take(self, rows: Sequence[int]) -> GoldFinds:
-        """The finds of these rows, in this order: how one judgement serves several rankings of the same chunks."""
+        """The finds of these rows, in this order, so that one decision serves several rankings of the same chunks."""
         by_row = {row: [place for place in self.places if place.row == row] for row in rows}
         places = (Place(new, p.slot, p.wording, p.match) for new, row in enumerate(rows) for p in by_row[row])
         return GoldFinds(self.found[np.array(rows, dtype=np.intp)], tuple(places))
@@ -88,23 +88,23 @@ def contains(snippet: str, passage: str, fuzzy_threshold: float = 0.90) -> bool:
     """Whether the passage holds the snippet: a copy, or one with few slips and the same figures.
 
     Found means that for some stretch of the passage `1 - edits / len(snippet) >= fuzzy_threshold`, both sides
-    normalized; each figure is one piece that must stand in its place, in exact copies too.
+    normalized; each figure is one piece that must be in its place, in exact copies too.
 
     Raises:
-        ValueError: the snippet holds nothing to look for, or the threshold is no fraction.
+        ValueError: the snippet holds no text to search for, or the threshold is not a fraction.
     """
     return find(make_snippet(snippet), normalize_passage(passage), fuzzy_threshold) is not None
 
 
 def make_snippet(typed: str) -> Snippet:
-    """A wording made ready for `find`.
+    """A wording prepared for `find`.
 
     Raises:
-        ValueError: nothing is left of it once blanks, table borders and invisible characters are gone.
+        ValueError: it holds only blanks, table borders and invisible characters.
     """
     whole = normalize_passage(typed)
     if not whole.text:
-        raise ValueError(f"gold snippet {typed!r} holds nothing that can be looked for; write the passage.")
+        raise ValueError(f"gold snippet {typed!r} holds no text to search for; write the passage.")
     return Snippet(typed, whole.text, tuple(whole.figures), block_hashes(whole.text))
 
 
@@ -112,7 +112,7 @@ def find(snippet: Snippet, passage: Passage, fuzzy_threshold: float = 0.90) -> M
     """The place of the passage that reads most like the snippet, or None where none is near enough.
 
     Raises:
-        ValueError: the threshold lies outside of 0 to 1.
+        ValueError: the threshold is not from 0 to 1.
     """
     if not 0 <= fuzzy_threshold <= 1:
         raise ValueError(f"fuzzy_threshold is {fuzzy_threshold}; it must be a fraction from 0 to 1.")
@@ -126,19 +126,19 @@ def find(snippet: Snippet, passage: Passage, fuzzy_threshold: float = 0.90) -> M
 
 
 def edits_allowed(snippet: Snippet, fuzzy_threshold: float) -> int:
-    """How many edits a passage may be away from the snippet and still hold it."""
+    """The most edits between the snippet and a passage that still holds it."""
     return int((1 - fuzzy_threshold) * len(snippet.text) + _ROUNDING)
 
 
 def find_gold(
-    question: Question, chunks: Sequence[Chunk], passages: Sequence[Passage], fuzzy_threshold: float = 0.90
+    question: Gold, chunks: Sequence[Chunk], passages: Sequence[Passage], fuzzy_threshold: float = 0.90
 ) -> GoldFinds:
-    """What these chunks hold of the question's gold.
+    """The question's gold in these chunks.
 
     Args:
         question: its `documents`, where given, are the only ones in which its gold counts.
         chunks: any chunks, for instance a ranking, best first.
-        passages: of each chunk, its text from `normalize_chunk`.
+        passages: the text of each chunk, from `normalize_chunk`.
         fuzzy_threshold: the share of a wording's characters that must be right.
     """
     slots = [[make_snippet(wording) for wording in slot] for slot in question.slots]
@@ -163,7 +163,7 @@ def _exact(snippet: Snippet, passage: Passage) -> Match | None:
 
 
 def copies(snippet: Snippet, passage: Passage, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Where the snippet stands in `passage.text[first:last]` as it is, with no figure cut; ranges of that text."""
+    """Exact copies of the snippet in `passage.text[first:last]` that cut no figure, as ranges of that text."""
     at = passage.text.find(snippet.text, first, last)
     while at >= 0:
         end = at + len(snippet.text)
@@ -194,9 +194,9 @@ def has_outer_hyphen(snippet: Snippet) -> bool:
 
 def _in_order(snippet: Snippet, passage: Passage) -> bool:
     """Whether the passage has all figures of the snippet in their order; without them no alignment can exist."""
-    there = (passage.text[start:end] for start, end in passage.figures)
+    figures = (passage.text[start:end] for start, end in passage.figures)
     return all(
-        snippet.text[start:end] in there for start, end in snippet.figures
+        snippet.text[start:end] in figures for start, end in snippet.figures
     )  # `in` uses up the generator as far as it reads
 
 
@@ -212,9 +212,9 @@ def _nearest(snippet: Snippet, passage: Passage, max_edits: int) -> Match | None
 def nearest(
     snippet: Snippet, passage: Passage, max_edits: int, windows: Sequence[tuple[int, int]]
 ) -> tuple[int, int, int] | None:
-    """The place within these windows with the fewest edits, the first of equals: edits, start, end in `passage.text`.
+    """The place in these windows with the fewest edits, the first of equals: edits, start, end in `passage.text`.
 
-    A figure that an edge of a window cuts belongs to the window. None where no place has few enough edits.
+    A figure that the edge of a window cuts belongs to the window. None if no place has few enough edits.
     """
     wanted: Units | None = None
     best: tuple[int, int, int] | None = None
@@ -230,7 +230,7 @@ def nearest(
 
 
 def differing_words(expected: str, text: str, start: int, end: int) -> tuple[str, str]:
-    """The words of the snippet and of the passage that are not the same, with words cut by the place made whole."""
+    """The words of the snippet and of the passage that differ; words that the place cuts are completed."""
     while start and text[start - 1 : start].isalnum() and text[start : start + 1].isalnum():
         start -= 1
     while 0 < end < len(text) and text[end].isalnum() and text[end - 1].isalnum():

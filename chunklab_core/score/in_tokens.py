@@ -1,6 +1,6 @@
-"""Where gold and chunks stand, in tokens of the documents.
+"""The places of gold and chunks, in tokens of the documents.
 
-Why: tokens are what a reader pays for, and turning places of a text into tokens needs the text. It is read once for a
+Why: a reader pays for tokens, and converting places of a text into tokens needs the text. The text is read once a
 strategy, with the chunks; every cell and every k looks the places up.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.places import Slot, SlotPlace
 from chunklab_core.score.token_level import GoldSlot, Stretch, token_positions
 from chunklab_core.tokens import tokenize
@@ -40,7 +40,7 @@ class InTokens:
         return [Stretch(int(document), start, end) for document, start, end in self.chunks[list(rows)].tolist()]
 
     def slots(self, question: int) -> list[GoldSlot]:
-        """Where the slots of a question stand, one after the other."""
+        """The places of a question's slots, slot by slot."""
         return self._slots[question]
 
     @cached_property
@@ -65,7 +65,7 @@ class DocumentInTokens:
 def document_in_tokens(
     index: int, document: Document, chunks: Sequence[Chunk], places: Mapping[Slot, Sequence[SlotPlace]]
 ) -> DocumentInTokens:
-    """One document; `index` is its place in the corpus, and `places` are what `slot_places` gives of it alone."""
+    """One document's part; `index` is its position in the corpus, `places` the result of `slot_places` for it alone."""
     spans = np.array([(chunk.span.start, chunk.span.end) for chunk in chunks], dtype=np.int64).reshape(-1, 2)
     known = [
         (*slot, place.wording, place.start, place.end)
@@ -84,9 +84,9 @@ def document_in_tokens(
 
 
 def in_tokens(
-    parts: Iterable[DocumentInTokens], questions: Sequence[Question], count_tokens: Callable[[str], int]
+    parts: Iterable[DocumentInTokens], questions: Sequence[Gold], count_tokens: Callable[[str], int]
 ) -> InTokens:
-    """The parts of all documents, in their order, with what each slot of the questions weighs."""
+    """The parts of all documents, in their order, with the weight of each slot of the questions."""
     made = list(parts)
     gold = np.concatenate([np.zeros((0, 6)), *(part.gold for part in made)])
     weights = [

@@ -1,7 +1,7 @@
-"""Every place of a document in which a wording stands, found once for all strategies.
+"""Every place of a document that reads like a wording, found once for all strategies.
 
-Why: an answer stands where it stands, however the document is cut. Where that is known, a chunk holds the answer when
-it covers the place, and no strategy needs a search of its own.
+Why: the place of an answer does not depend on how the document is cut. A chunk holds the answer if it covers a known
+place, so no strategy needs a search of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A range of a document outside of which nothing reads like the wording, places cut at an edge among them."""
+    """A range of a document; nothing outside the zones of a wording reads like it, not even a place cut at an edge."""
 
     wording: int
     start: int
@@ -41,21 +41,21 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """What one document holds: every exact copy, and of each zone without one the nearest place."""
+    """The wordings in one document: every exact copy, and the nearest place of each zone without a copy."""
 
     occurrences: tuple[Occurrence, ...]
     zones: tuple[Zone, ...]
 
 
 def locate(texts: Sequence[str], wordings: Wordings) -> list[Located]:
-    """What some documents hold of the wordings; each text is read once."""
+    """The wordings in some documents; each text is read once."""
     passages = [normalize_passage(text) for text in texts]
     found: list[tuple[list[Occurrence], list[Zone]]] = [([], []) for _ in texts]
     for window in wordings.search.windows([passage.text for passage in passages]):
         occurrences, zones = found[window.text]
-        there = list(_occurrences(wordings, window, passages[window.text]))
-        occurrences += there
-        zones += [_zone(window, passages[window.text])] if there else []
+        in_window = list(_occurrences(wordings, window, passages[window.text]))
+        occurrences += in_window
+        zones += [_zone(window, passages[window.text])] if in_window else []
     hyphened = [at for at in range(len(wordings.snippets)) if wordings.has_hyphen(at)]
     for (occurrences, zones), passage in zip(found, passages, strict=True):
         for occurrence in _literals(wordings, hyphened, passage):
@@ -70,7 +70,7 @@ def _order(place: Occurrence | Zone) -> tuple[int, int, int]:
 
 
 def _occurrences(wordings: Wordings, window: Window, passage: Passage) -> Iterator[Occurrence]:
-    """All copies within the window; where there is none, the place that is nearest, if it is near enough."""
+    """All copies within the window; without a copy, the nearest place if it is near enough."""
     snippet = wordings.snippets[window.snippet]
     exact = list(copies(snippet, passage, window.start, window.end))
     for start, end in exact:
@@ -87,7 +87,7 @@ def _occurrences(wordings: Wordings, window: Window, passage: Passage) -> Iterat
 
 
 def _has_figures(snippet: Snippet, passage: Passage, start: int, end: int) -> bool:
-    """Whether the figures of the snippet stand there in their order; without them nothing can read like it."""
+    """Whether the range holds the figures of the snippet in their order; without them nothing can read like it."""
     at = start
     for first, last in snippet.figures:
         at = passage.text.find(snippet.text[first:last], at, end)

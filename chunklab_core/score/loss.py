@@ -1,7 +1,7 @@
-"""Loss: in which stage the gold that a cell did not bring was lost.
+"""Loss: the stage in which a cell lost the gold that it did not find.
 
-Why: a recall of 0.7 does not say what to change. A gold that the chunker cut comes back with no better model, and one
-that stands at rank 7 comes back with a larger k. So every missing slot is given to the first stage that had to lose it.
+Why: a recall of 0.7 does not show what to change. No better model finds gold that the chunker cut, but a larger k finds
+gold at rank 7. So every missing slot is assigned to the first stage that lost it.
 """
 
 from __future__ import annotations
@@ -15,21 +15,18 @@ from typing import get_args
 from chunklab_core.records.scores import Loss, LossPart, LostSlots
 
 LOSS_PARTS: tuple[LossPart, ...] = get_args(LossPart)
-"""In the order in which they are asked; the first that holds gets the slot."""
-
-READS_A_WINDOW = "dense"
-"""The leg whose model reads a chunk up to its window and no further."""
+"""In the order in which they are checked; the slot is assigned to the first that applies."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotFacts:
-    """What is known of one slot of a question under one cell.
+    """The facts about one slot of a question in one cell.
 
     Attributes:
         found: any of the top-k chunks contains it.
-        in_document: it stands in a parsed document in which the question's gold counts.
+        in_document: a parsed document in which the question's gold counts contains it.
         holders: rows of the strategy's chunks that contain it.
-        read: those of them in which the model reads it whole; None where no model reads.
+        read: those of them that contain it whole within the model's window; None without a model.
     """
 
     found: bool
@@ -40,29 +37,31 @@ class SlotFacts:
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """What is known of one question under one cell.
+    """The facts about one question in one cell.
 
     Attributes:
         slots: at least one.
-        legs: by retriever, the rows it ranked, best first and as deep as candidates are taken; plain ints, which
-            are looked up faster than numpy's. A cell of one retriever has one leg.
-        before_rerank: the top-k rows as they went to the reranker; None without one.
+        legs: the candidates of each retriever as rows, best first; plain ints, because lookups are faster than with
+            numpy's. A cell of one retriever has one leg.
+        before_rerank: the top-k rows before the reranker; None without one.
+        windowed: the legs whose model reads a chunk up to its window and no further.
     """
 
     question_id: str
     slots: tuple[SlotFacts, ...]
     legs: Mapping[str, Sequence[int]]
     before_rerank: Sequence[int] | None = None
+    windowed: Set[str] = frozenset()
 
 
 def cell_loss(trails: Sequence[QuestionFacts], k: int) -> Loss:
-    """Where a cell lost the gold that is missing from its top k, and which questions miss it.
+    """The stages in which a cell lost the gold that is missing from its top k, and the questions that miss it.
 
-    A slot weighs 1 / (slots of its question), and a question 1 / (scored questions): just as in the recall. So the
-    shares and the recall add up to 1.
+    A slot weighs 1 / (slots of its question), and a question 1 / (scored questions), as in the recall. So the shares
+    and the recall add up to 1.
 
     Raises:
-        ValueError: there is no question, or one without a slot; of those no recall is defined.
+        ValueError: there is no question, or a question without a slot; their recall is undefined.
     """
     if not trails or not all(trail.slots for trail in trails):
         raise ValueError("cell_loss: no question, or one without a slot; drop unscored questions before.")
@@ -75,7 +74,7 @@ def cell_loss(trails: Sequence[QuestionFacts], k: int) -> Loss:
 
 
 def exact_shares(lost: Iterable[Sequence[LossPart | None]]) -> dict[LossPart, Fraction]:
-    """Every part with its share of the recall of all questions, one row of slots each; none is rounded."""
+    """The exact share of the recall of all questions that each part lost; `lost` has one row of slots a question."""
     rows = list(lost)
     counts = Counter((part, len(row)) for row in rows for part in row)
     shares = dict.fromkeys(LOSS_PARTS, Fraction(0))
@@ -86,7 +85,7 @@ def exact_shares(lost: Iterable[Sequence[LossPart | None]]) -> dict[LossPart, Fr
 
 
 def _part(trail: QuestionFacts, slot: SlotFacts, k: int) -> LossPart | None:
-    """Where one slot was lost; None where it was not."""
+    """The stage that lost one slot; None if it was found."""
     if slot.found:
         return None
     if not slot.in_document:
@@ -94,7 +93,7 @@ def _part(trail: QuestionFacts, slot: SlotFacts, k: int) -> LossPart | None:
     if not slot.holders:
         return "cut"
     tops = {leg for leg, rows in trail.legs.items() if not slot.holders.isdisjoint(rows[:k])}
-    if slot.read is not None and not slot.read and not tops - {READS_A_WINDOW}:
+    if slot.read is not None and not slot.read and not tops - trail.windowed:
         return "truncated"
     if all(slot.holders.isdisjoint(rows) for rows in trail.legs.values()):
         return "candidates"

@@ -1,7 +1,7 @@
-"""What is known of each slot under one cell, put together for the loss.
+"""The facts about each slot in one cell, gathered for the loss.
 
-Why: the loss asks of a slot where it stands, which chunks hold it, what the model reads of them and what each search
-listed. All of that was found before; here it is brought to one place, question by question.
+Why: the loss needs the places of a slot, the chunks that hold it, the part of them that the model reads and the ranking
+of each search. Earlier stages found all of these; this module gathers them question by question.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chunklab_core.score.loss import QuestionFacts, SlotFacts
 from chunklab_core.score.places import GoldChunks, Slot
 
 RowsBySlot = Mapping[Slot, Set[int]]
-"""By slot, rows of a strategy's chunks; a slot without any is absent."""
+"""Rows of a strategy's chunks, by slot; a slot without any is absent."""
 
 
 def rows_by_slot(holders: GoldChunks) -> RowsBySlot:
@@ -26,11 +26,11 @@ def rows_by_slot(holders: GoldChunks) -> RowsBySlot:
 
 
 def read_by_slot(holders: GoldChunks, window_ends: NDArray[np.int32]) -> RowsBySlot:
-    """The chunks that hold a slot where the model reads it: a find of any of its wordings ends within the window.
+    """The chunks that hold a slot within the model's window: a find of any of its wordings ends inside it.
 
     Args:
-        holders: the finds, at their places in the chunks' texts.
-        window_ends: shape (chunks,): the character of the chunk's text up to which the model reads it.
+        holders: the finds in the chunks' texts.
+        window_ends: shape (chunks,): the character of each chunk's text at which the model's window ends.
     """
     chunk, end = holders.table[:, 1], holders.table[:, 6]
     return _rows_by_slot(holders.table[end <= window_ends[chunk]])
@@ -42,21 +42,24 @@ def cell_facts(
     held: RowsBySlot,
     read: RowsBySlot | None,
     legs: Mapping[str, Sequence[Sequence[int]]],
+    windowed: Set[str],
 ) -> list[QuestionFacts]:
-    """The trails of all questions of a cell.
+    """The facts about all questions of a cell.
 
     Args:
-        scores: their figures at the k that is looked at.
-        gold: where their slots stand in the documents.
+        scores: their figures at one k.
+        gold: the places of their slots in the documents.
         held: all chunks that hold gold.
-        read: those in which the model reads it; None where no model reads.
-        legs: by retriever and question, the rows that it ranked as candidates.
+        read: those that hold it within the model's window; None without a model.
+        legs: the rows that each retriever ranked as candidates, by retriever and question.
+        windowed: the legs whose model reads a chunk up to its window and no further.
     """
     return [
         QuestionFacts(
             score.question_id,
             tuple(_slot_facts(found, (at, slot), gold, held, read) for slot, found in enumerate(score.found)),
             {name: ranked[at] for name, ranked in legs.items()},
+            windowed=windowed,
         )
         for at, score in enumerate(scores)
     ]
@@ -66,7 +69,9 @@ def _slot_facts(found: bool, slot: Slot, gold: InTokens, held: RowsBySlot, read:
     holders = held.get(slot, frozenset())
     return SlotFacts(
         found=found,
-        in_document=bool(gold.slots(slot[0])[slot[1]].places or holders),  # across prefix and body: in a chunk alone
+        in_document=bool(
+            gold.slots(slot[0])[slot[1]].places or holders
+        ),  # gold across prefix and body is only in the chunk
         holders=holders,
         read=None if read is None else read.get(slot, frozenset()),
     )

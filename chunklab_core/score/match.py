@@ -1,8 +1,8 @@
-"""Which chunks of a strategy hold which wordings: by overlap where that settles it, by a search where it does not.
+"""Which chunks of a strategy hold which wordings: from the overlap of ranges if possible, else by a search.
 
-Why: every cell of a strategy, and every k, asks the same question of the same chunks. It is answered once, and
-nearly always without reading a chunk: see `chunklab_core.score.locate` for the places and
-`chunklab_core.score.chunk_edges` for the chunks that have to be read.
+Why: all cells of a strategy, at every k, need the same answer about the same chunks. It is found once, and nearly
+always without reading a chunk: `chunklab_core.score.locate` finds the places in the documents, and
+`chunklab_core.score.chunk_edges` finds the chunks that must be read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class ChunkMatch:
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """What is known of one document's chunks before any is read, a dictionary or a set for each chunk.
+    """The matches of one document's chunks before any chunk is read, one dictionary or set a chunk.
 
     Attributes:
-        settled: wordings whose first copy is known, and where it stands in the chunk's text.
-        open: wordings that have to be searched for.
+        settled: wordings with a known match, and that match.
+        open: wordings that need a search.
     """
 
     settled: list[dict[int, Match]]
@@ -44,15 +44,15 @@ class _Candidates:
 def match_chunks(
     documents: Sequence[tuple[Document, Sequence[Chunk]]], located: Sequence[Located], wordings: Wordings
 ) -> list[list[ChunkMatch]]:
-    """For each document, what its chunks hold, by chunk and wording: the same as `find` says of every pair of them."""
+    """The matches of each document, by chunk and wording: the same as `find` returns for every pair of them."""
     cores = [[core_of(document.text, chunk) for chunk in chunks] for document, chunks in documents]
     known = [
-        _by_overlap(document, chunks, own, there, wordings)
-        for (document, chunks), own, there in zip(documents, cores, located, strict=True)
+        _by_overlap(document, chunks, own_cores, places, wordings)
+        for (document, chunks), own_cores, places in zip(documents, cores, located, strict=True)
     ]
     _open_edges(documents, cores, known, wordings)
     return [
-        [held for at, chunk in enumerate(chunks) for held in _of_chunk(document, chunk, at, candidates, wordings)]
+        [match for at, chunk in enumerate(chunks) for match in _of_chunk(document, chunk, at, candidates, wordings)]
         for (document, chunks), candidates in zip(documents, known, strict=True)
     ]
 
@@ -63,13 +63,13 @@ def _by_overlap(
     settled: list[dict[int, Match]] = [{} for _ in chunks]
     waiting: list[set[int]] = [set() for _ in chunks]
     starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
-    for there in located.occurrences:
-        if there.edits or wordings.has_hyphen(there.wording):
+    for place in located.occurrences:
+        if place.edits or wordings.has_hyphen(place.wording):
             continue
-        for at in range(bisect_left(ends, there.end), bisect_right(starts, there.start)):
-            if cores[at].start <= there.start and there.end <= cores[at].end:
-                shift = len(chunks[at].text) - len(chunks[at].body) - starts[at]
-                settled[at].setdefault(there.wording, Match(0, there.start + shift, there.end + shift))
+        for at in range(bisect_left(ends, place.end), bisect_right(starts, place.start)):
+            if cores[at].start <= place.start and place.end <= cores[at].end:
+                shift = chunks[at].shift
+                settled[at].setdefault(place.wording, Match(0, place.start + shift, place.end + shift))
     nearest = _by_zone(document, chunks, cores, located, wordings, _Candidates(settled, waiting))
     settled = [{**near, **exact} for near, exact in zip(nearest, settled, strict=True)]
     return _Candidates(settled, waiting)
@@ -83,9 +83,10 @@ def _by_zone(
     wordings: Wordings,
     known: _Candidates,
 ) -> list[dict[int, Match]]:
-    """For each chunk, the nearest places that it holds as its document does; opens what stands at its edge.
+    """The nearest places that each chunk holds unchanged; wordings at a chunk's edge are added to the open ones.
 
-    What is nearest in a zone of the document is nearest in any chunk that holds that place, for the chunk has no more.
+    The nearest place in a zone of the document is also the nearest in any chunk that holds it, because the chunk holds
+    no other text of the zone.
     """
     nearest: list[dict[int, Match]] = [{} for _ in chunks]
     starts, ends = [chunk.span.start for chunk in chunks], [chunk.span.end for chunk in chunks]
@@ -102,14 +103,14 @@ def _by_zone(
             if hyphen or not place or not _reads_alike(document.text, cores[at], place):
                 known.open[at].add(zone.wording)
             elif zone.wording not in nearest[at] or place.edits < nearest[at][zone.wording].edits:
-                shift = len(chunks[at].text) - len(chunks[at].body) - starts[at]
+                shift = chunks[at].shift
                 words = place.expected, place.found
                 nearest[at][zone.wording] = Match(place.edits, place.start + shift, place.end + shift, *words)
     return nearest
 
 
 def _with_places(located: Located) -> Iterator[tuple[Zone, Occurrence | None]]:
-    """Each zone with the place in it that is nearest, where there is just one and no copy."""
+    """Each zone with its place, if it has exactly one and that is not a copy; else with None."""
     begins = [(place.wording, place.start) for place in located.occurrences]
     for zone in located.zones:
         first, last = bisect_left(begins, (zone.wording, zone.start)), bisect_left(begins, (zone.wording, zone.end))
@@ -118,7 +119,7 @@ def _with_places(located: Located) -> Iterator[tuple[Zone, Occurrence | None]]:
 
 
 def _reads_alike(text: str, core: Span, place: Occurrence) -> bool:
-    """Whether the place lies in the core, with the words that it cuts."""
+    """Whether the core holds the place, with the words that the place cuts."""
     if not core.start <= place.start < place.end <= core.end:
         return False
     return has_whole_words(text, core, place.start, place.end)
@@ -130,7 +131,7 @@ def _open_edges(
     known: Sequence[_Candidates],
     wordings: Wordings,
 ) -> None:
-    """Adds to the open wordings those that may touch the edge of a chunk, or its prefix."""
+    """Adds to the open wordings those that may touch the edge of a chunk or its prefix."""
     edges, owners = [], []
     hyphened = [at for at in range(len(wordings.snippets)) if wordings.has_hyphen(at)]
     for (document, chunks), own, candidates in zip(documents, cores, known, strict=True):

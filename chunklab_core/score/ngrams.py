@@ -1,8 +1,7 @@
-"""Which short runs of characters a text holds: a cheap proof that a snippet is not there.
+"""The short runs of characters in a text: a cheap proof that a text does not hold a snippet.
 
-Why: nearly every question is asked of chunks that do not hold its answer, and a fuzzy search that finds nothing is
-the dearest one. An edit spoils one block of the snippet at most, so a passage that lacks more blocks than edits are
-allowed cannot hold it.
+Why: nearly all chunks do not hold the answer, and a fuzzy search that finds nothing costs most. An edit changes at
+most one block of the snippet, so a passage that lacks more blocks than edits are allowed cannot hold it.
 
 Source: Navarro, A guided tour to approximate string matching (2001), section 8.
 """
@@ -30,7 +29,7 @@ def block_hashes(text: str) -> NDArray[np.int64]:
 
 
 def may_hold(blocks: NDArray[np.int64], table: NDArray[np.bool_], max_edits: int) -> bool:
-    """False where more blocks are missing than `max_edits` edits can spoil; True proves nothing."""
+    """False where more blocks are missing than `max_edits` edits can change; True proves nothing."""
     return len(blocks) - int(np.count_nonzero(table[blocks])) <= max_edits
 
 

@@ -1,8 +1,8 @@
-"""Text as gold and passage are compared, with the way back to the text as it stands.
+"""Normalized text, in which gold and passage are compared, with the way back to the original text.
 
-Why: an answer copied out of a document differs from its chunk in line breaks, ligatures, table pipes and
-case, never in its figures. Both sides go through one function, so no rule can hold for one side alone, and
-each passage remembers where its characters came from, so a find can be counted in the retrieved text.
+Why: an answer copied from a document differs from its chunk in line breaks, ligatures, table pipes and case, never
+in its figures. One function normalizes both sides, so no rule can apply to one side alone, and each passage keeps the
+origin of its characters, so a find can be counted in the retrieved text.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from chunklab_core.records.chunks import Chunk
 from chunklab_core.score.ngrams import gram_table
 from chunklab_core.text import figure_spans, fold, grapheme_starts, inside
 
-# A noncharacter stands for what is left of a figure that was cut: no text that anyone typed equals it.
+# A noncharacter replaces the rest of a figure that was cut: no typed text equals it.
 _CUT = "\ufdd0"
 _CUT_RUN = regex.compile(f"{_CUT}+")
 
 _SOFT_BREAK = regex.compile("\u00ad(?=[^\\S\n]*\n)")
 _OTHER_DIGIT = regex.compile(r"[\p{Nd}--[0-9]]", regex.V1)
 _SIGNS = (("\u2212", "-"), ("\u066a", "%"), ("\u066b", "."), ("\u066c", ","))
-# Each begins with the rarest character it needs, so that most of a text is passed over quickly.
+# Each pattern begins with the rarest character it needs, so that it skips most of a text quickly.
 _OUTER_PIPE = regex.compile(r"\|(?:(?<=^[^\S\n]*+\|)|(?<![\\|]\|)(?=[^\S\n]*+$))", regex.MULTILINE)
 _HYPHEN = r"(?:[-\u2010](?<=[\p{L}\p{M}].)[^\S\n]*+\n[^\S\n]*+(?=\p{L}))"
 _GAP = regex.compile(rf"{_HYPHEN}|\A\s++|\s++\Z|\s{{2,}}+|[^\S ]")
@@ -43,7 +43,7 @@ _WHITE_BEFORE = regex.compile(r"(?r)\s")
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Which pieces of a text were kept: piece i begins at `new[i]` in the new text and at `old[i]` in the old one."""
+    """The unchanged pieces of a text: piece i begins at `new[i]` in the new text and at `old[i]` in the old one."""
 
     new: list[int]
     old: list[int]
@@ -58,10 +58,10 @@ class Passage:
     """A text in the form in which it is compared.
 
     Attributes:
-        raw: the text as it was given.
-        text: the text as it is compared; blanks inside a figure ("5 %") are left out.
+        raw: the original text.
+        text: the normalized text; blanks inside a figure ("5 %") are removed.
         figures: ranges `[start, end)` of all figures in `text`, sorted, disjoint, each indivisible.
-        cuts: ranges of `raw` that hold the rest of a figure cut at a chunk's edge; such a rest equals no figure.
+        cuts: ranges of `raw` with the rest of a figure cut at a chunk's edge; such a rest equals no figure.
     """
 
     raw: str
@@ -71,7 +71,7 @@ class Passage:
     _kept: tuple[_Kept, _Kept]
 
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
-        """The range of `raw` from which the non-empty range `[start, end)` of `text` was made."""
+        """The range of `raw` that became the non-empty range `[start, end)` of `text`."""
         first, last = self._folded(start), self._folded(end - 1)
         return self._origin(first)[0], self._origin(last)[1]
 
@@ -86,11 +86,11 @@ class Passage:
 
     @cached_property
     def grams(self) -> NDArray[np.bool_]:
-        """`gram_table` of the text, made when the first snippet asks for it."""
+        """`gram_table` of the text, computed on first use."""
         return gram_table(self.text)
 
     def _origin(self, at: int) -> tuple[int, int]:
-        """The range of `raw` from which a character of the folded text was made."""
+        """The range of `raw` that became a character of the folded text."""
         ends, words = self._long_words
         index = bisect_right(ends, at)
         if index < len(words):
@@ -103,14 +103,14 @@ class Passage:
 
     @cached_property
     def _long_words(self) -> tuple[list[int], list[tuple[int, int, str]]]:
-        """Where the words with letters beyond ASCII end in the folded text; and, of each, begin there, begin, word.
+        """The words with letters beyond ASCII: their ends in the folded text; and their begin there, begin, and text.
 
-        Only these may change their length when they are folded.
+        Only these words may change their length when they are folded.
         """
         ends: list[int] = []
         words: list[tuple[int, int, str]] = []
         masked = _SOFT_BREAK.sub("-", _mask(self.raw, self.cuts))
-        done = ahead = 0  # by how much the text as it was is ahead of the folded one
+        done = ahead = 0  # position in the original text less position in the folded one
         while odd := _BEYOND_ASCII.search(masked, done):
             white, end = _WHITE_BEFORE.search(masked, done, odd.start()), _WHITE.search(masked, odd.start())
             start, done = white.end() if white else done, end.start() if end else len(masked)
@@ -122,11 +122,11 @@ class Passage:
 
 
 def normalize_passage(text: str, cuts: Sequence[tuple[int, int]] = ()) -> Passage:
-    """The text as gold and passages are compared. See DESIGN, "Gold matching".
+    """The text in the form in which gold and passages are compared. See DESIGN, "Gold matching".
 
     Args:
-        text: any text; an empty one gives a passage in which nothing is found.
-        cuts: ranges of `text` that hold the rest of a figure whose other part lies outside of the text.
+        text: any text; an empty passage holds no snippet.
+        cuts: ranges of `text` with the rest of a figure whose other part is outside the text.
     """
     rows = _OUTER_PIPE.sub("\n", _fold(_SOFT_BREAK.sub("-", _mask(text, cuts))))
     gaps = (_GAP if _LINE_HYPHEN.search(rows) else _WHITE_GAP).finditer(rows)
@@ -139,13 +139,13 @@ def normalize_passage(text: str, cuts: Sequence[tuple[int, int]] = ()) -> Passag
 
 
 def normalize_chunk(chunk: Chunk, figures: list[tuple[int, int]]) -> Passage:
-    """The chunk's text, prefix included, as it is compared.
+    """The chunk's text, prefix included, in the form in which it is compared.
 
     Args:
         chunk: the chunk as it is returned.
-        figures: `figure_spans` of its whole document; a figure that reaches over the chunk's edge is not found in it.
+        figures: `figure_spans` of its whole document; the chunk does not hold a figure that crosses its edge.
     """
-    shift = len(chunk.text) - len(chunk.body) - chunk.span.start
+    shift = chunk.shift
     before, after = inside(figures, chunk.span.start), inside(figures, chunk.span.end)
     cuts = set()
     if before:
@@ -162,7 +162,7 @@ def _mask(text: str, cuts: Sequence[tuple[int, int]]) -> str:
 
 
 def _fold(text: str) -> str:
-    """Folded, with decimal digits of every script as 0 to 9 and one sign each for minus, percent and separators."""
+    """Folded text with digits of every script as 0 to 9, and one sign each for minus, percent and separators."""
     if text.isascii():
         return text.lower()
     plain = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), fold(text))
@@ -172,14 +172,14 @@ def _fold(text: str) -> str:
 
 
 def _in_place_of(gap: regex.Match[str]) -> str:
-    """What stands for white space: nothing, a blank, or a border of rows or paragraphs that no figure crosses."""
+    """The replacement for white space: nothing, a blank, or a line end between rows or paragraphs."""
     if gap.group()[:1] in _HYPHENS or gap.start() == 0 or gap.end() == len(gap.string):
         return ""
     return "\n" if gap.group().count("\n") > 1 else " "
 
 
 def _replace(text: str, gaps: Iterable[tuple[int, int, str]]) -> tuple[str, _Kept]:
-    """The text with each gap replaced, and where each kept piece came from."""
+    """The text with each gap replaced, and the origins of its unchanged pieces."""
     pieces, kept, length, done = [], _Kept([0], [0]), 0, 0
     for start, end, instead in gaps:
         pieces += [text[done:start], instead]

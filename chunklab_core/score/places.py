@@ -1,7 +1,7 @@
-"""Where the gold stands: in which documents, and in which chunks of a strategy.
+"""The places of the gold: in which documents, and in which chunks of a strategy.
 
-Why: recall says that an answer was missed, not where it was lost. Whether it stands in any document, and whether any
-chunk holds it, tells a parser's fault from a chunker's and both from a search's.
+Why: recall shows that an answer was missed, not where it was lost. If no document holds it, the parser lost it; if no
+chunk holds it, the chunker did; else the search did.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.gold import GoldFinds, Match, Place
 from chunklab_core.score.locate import Located
 from chunklab_core.score.match import ChunkMatch
@@ -38,28 +38,28 @@ class SlotPlace:
 
 
 def slot_places(located: Iterable[tuple[int, str, Located]], wordings: Wordings) -> dict[Slot, tuple[SlotPlace, ...]]:
-    """By slot, every place in which its gold counts, in the order of documents; slots that stand nowhere are absent.
+    """Every place in which gold counts, by slot, in the order of documents; slots without a place are absent.
 
     Args:
-        located: of each document its index, its id and what `chunklab_core.score.locate.locate` found there.
-        wordings: those that were located.
+        located: the index and id of each document, and what `chunklab_core.score.locate.locate` found there.
+        wordings: the located wordings.
     """
     found: dict[Slot, list[SlotPlace]] = {}
     for document, doc_id, places in located:
-        for there in places.occurrences:
-            for use in wordings.uses[there.wording]:
+        for occurrence in places.occurrences:
+            for use in wordings.uses[occurrence.wording]:
                 if not use.documents or doc_id in use.documents:
-                    place = SlotPlace(use.wording, document, there.start, there.end, there.edits)
+                    place = SlotPlace(use.wording, document, occurrence.start, occurrence.end, occurrence.edits)
                     found.setdefault((use.question, use.slot), []).append(place)
     return {slot: tuple(found[slot]) for slot in sorted(found)}
 
 
-def slots_without(held: Iterable[Slot], questions: Sequence[Question]) -> list[Slot]:
-    """The slots that are not among those given, in the order of the questions.
+def slots_without(found: Iterable[Slot], questions: Sequence[Gold]) -> list[Slot]:
+    """The slots of the questions that are not in `found`, in their order.
 
-    Of `slot_places` it names the gold that is in no parsed text; of `GoldChunks.slots`, what no chunk holds.
+    Given `slot_places`, these are the slots in no parsed text; given `GoldChunks.slots`, those that no chunk holds.
     """
-    known = set(held)
+    known = set(found)
     slots = ((at, slot) for at, question in enumerate(questions) for slot in range(len(question.slots)))
     return [slot for slot in slots if slot not in known]
 
@@ -71,7 +71,7 @@ class GoldChunks:
     Attributes:
         table: shape (finds, 7), int64, sorted: question, chunk (its row among the strategy's chunks), slot, wording,
             and of the match edits, start and end in the chunk's text.
-        words: of the finds with edits, by their row in `table`, the words that differ: expected, found.
+        words: the words that differ (expected, found), for finds with edits, by their row in `table`.
     """
 
     table: NDArray[np.int64]
@@ -87,7 +87,7 @@ class GoldChunks:
         return set(map(tuple, np.unique(self.table[:, [0, 2]], axis=0).tolist()))
 
     def finds(self, question: int, n_slots: int, chunks: Sequence[int]) -> GoldFinds:
-        """What some chunks, given by their rows, hold of one question's gold; chunk r of the result is `chunks[r]`."""
+        """The gold of one question in some chunks, given by their rows; chunk r of the result is `chunks[r]`."""
         places = tuple(place for row, chunk in enumerate(chunks) for place in self._places(question, chunk, row))
         found = np.zeros((len(chunks), n_slots), dtype=np.bool_)
         found[[place.row for place in places], [place.slot for place in places]] = True
@@ -106,15 +106,16 @@ class GoldChunks:
         return rows
 
 
-def gold_chunks(held: Iterable[tuple[str, int, Sequence[ChunkMatch]]], wordings: Wordings) -> GoldChunks:
-    """What all chunks of a strategy hold, by question; gold counts only in the documents that its question names.
+def gold_chunks(matches: Iterable[tuple[str, int, Sequence[ChunkMatch]]], wordings: Wordings) -> GoldChunks:
+    """The gold in all chunks of a strategy, by question; gold counts only in the documents that its question names.
 
     Args:
-        held: of each document its id, the row of its first chunk and what `chunklab_core.score.match.hold` found.
-        wordings: those that were looked for.
+        matches: the id of each document, the row of its first chunk and the result of
+            `chunklab_core.score.match.match_chunks`.
+        wordings: the matched wordings.
     """
     rows = []
-    for doc_id, first, finds in held:
+    for doc_id, first, finds in matches:
         for find in finds:
             match = find.match
             for use in wordings.uses[find.wording]:

@@ -1,10 +1,10 @@
-"""Where in many texts a few hundred snippets may stand, found for all of them in one pass.
+"""Searches many texts for a few hundred snippets in one pass, and returns the few windows that may hold one.
 
-Why: nearly every answer is in none of nearly all documents. Asking each document for each answer reads everything
-as often as there are answers; here a text is read once, whatever their number, and few places are left to look at.
+Why: almost no document holds almost any answer. A search for each answer reads every text once an answer; this search
+reads a text once, however many answers there are, and leaves few places to compare exactly.
 
-Source: Navarro, A guided tour to approximate string matching (2001), section 8: of the blocks into which a snippet is
-cut, an edit spoils one at most, and edits move the others little.
+Source: Navarro, A guided tour to approximate string matching (2001), section 8: an edit changes at most one of the
+blocks of a snippet, and moves the others little.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 from chunklab_core.score.align import candidate_windows, may_align
 
 _LONGEST = 8  # characters of a block
-_CHOICES = ((3, 4), (2, 4), (2, 1))  # blocks that must stand unchanged, of how many characters at least
-_GROUP = {1: 100, 2: 1_000, 3: 8_000}  # blocks looked for at once: the shorter, the more often each is seen
+_CHOICES = ((3, 4), (2, 4), (2, 1))  # how many blocks must be unchanged, and their least number of characters
+_GROUP = {1: 100, 2: 1_000, 3: 8_000}  # blocks searched at once: shorter blocks are found more often
 _TOGETHER = 1_000_000  # characters read at once
-_BETWEEN = "\ufdd1"  # a noncharacter: no text that anyone typed holds it
+_BETWEEN = "\ufdd1"  # a noncharacter, which no typed text holds
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _TABLE_BITS = 18
-_BEGIN_BITS = 32  # of a sighting's key: where its snippet would begin
+_BEGIN_BITS = 32  # bits of a sighting's key for the position where its snippet would begin
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A range `[start, end)` of a text in which a snippet may stand; both are given by their positions."""
+    """A range `[start, end)` of a text that may hold a snippet; `text` and `snippet` are positions in their lists."""
 
     text: int
     snippet: int
@@ -40,15 +40,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """Blocks of one length of snippets that need equally many of them, in the order of their hashes.
+    """Blocks of one length, of snippets that need the same number of them, in the order of their hashes.
 
     Attributes:
         size: characters of each block.
-        agreeing: of a snippet's blocks that are looked for, so many must stand one behind the other.
+        agreeing: how many blocks of a snippet must follow each other in a text.
         hashes: shape (hashes,), rising, each once.
         of_hash: shape (blocks,): the position of each block's hash.
-        snippets, offsets: shape (blocks,): whose block it is, and where in the snippet it stands.
-        table: shape (2 ** 18,): False where no block of this length has a hash that falls there.
+        snippets, offsets: shape (blocks,): the snippet of each block, and the block's position in it.
+        table: shape (2 ** 18,): False where no block of this length has a hash with that slot.
     """
 
     size: int
@@ -60,20 +60,19 @@ class _Blocks:
     table: NDArray[np.bool_]
 
     def sightings(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where any of the blocks stands, and the position of its hash."""
+        """The positions at which any of the blocks occurs, and the position of its hash."""
         seen = np.flatnonzero(self.table[_slots(hashes)])
-        there = hashes[seen]
-        which = np.searchsorted(self.hashes, there)
+        which = np.searchsorted(self.hashes, hashes[seen])
         which[which == len(self.hashes)] = 0
-        right = self.hashes[which] == there
-        return seen[right], which[right]
+        is_block = self.hashes[which] == hashes[seen]
+        return seen[is_block], which[is_block]
 
     def rarest(self, often: NDArray[np.int64], edits: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of each snippet, as many of its rarest blocks as `agreeing` of them must stand unchanged; rising.
+        """The rarest blocks of each snippet, so many that `agreeing` of them must be unchanged; rising.
 
         Args:
             often: shape (hashes,): how often each was seen.
-            edits: shape (snippets,): how many blocks of each may be spoiled.
+            edits: shape (snippets,): how many blocks of each may be changed.
         """
         order = np.lexsort((often[self.of_hash], self.snippets))
         owners = self.snippets[order]
@@ -84,7 +83,7 @@ class _Blocks:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of a text, read at once: `first` is where it begins."""
+    """A part of a text that is read at once; `first` is where it begins."""
 
     text: int
     first: int
@@ -92,16 +91,16 @@ class _Piece:
 
 
 class SnippetSearch:
-    """Snippets made ready to be looked for in any number of texts.
+    """Snippets prepared for a search in any number of texts.
 
     Args:
-        snippets: each one's normalized text, with the edits that are allowed in it.
+        snippets: the normalized text of each, with its allowed number of edits.
     """
 
     def __init__(self, snippets: Sequence[tuple[str, int]]) -> None:
         self._snippets = list(snippets)
         kinds = [_block_size(len(text), max_edits) for text, max_edits in snippets]
-        self._unsifted = [at for at, (size, _) in enumerate(kinds) if not size]
+        self._without_blocks = [at for at, (size, _) in enumerate(kinds) if not size]
         self._lengths = np.array([len(text) for text, _ in snippets], dtype=np.int64)
         self._edits = np.array([max_edits for _, max_edits in snippets], dtype=np.int64)
         self._blocks = [
@@ -112,20 +111,20 @@ class SnippetSearch:
             )
         ]
         self.reach = max((len(text) + max_edits for text, max_edits in snippets), default=0)
-        """No place of a snippet is longer than this."""
+        """The greatest length of a place that reads like a snippet."""
 
     def windows(self, texts: Sequence[str]) -> list[Window]:
         """Windows that hold every place with few enough edits; sorted, disjoint for each text and snippet."""
-        unsifted = [
+        by_pieces = [
             (index, at, start, end)
-            for at in self._unsifted
+            for at in self._without_blocks
             for index, text in enumerate(texts)
             for start, end in candidate_windows(self._snippets[at][0], text, self._snippets[at][1])
         ]
-        found = [np.array(unsifted, dtype=np.int64).reshape(-1, 4)]
+        found = [np.array(by_pieces, dtype=np.int64).reshape(-1, 4)]
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         for pieces in _batches(_pieces(texts, self.reach)) if self._blocks else ():
-            found += self._sifted(pieces, lengths)
+            found += self._by_blocks(pieces, lengths)
         windows = (Window(*row) for row in _merged(np.concatenate(found)).tolist())
         return [window for window in windows if self._may_align(window, texts)]
 
@@ -133,7 +132,7 @@ class SnippetSearch:
         snippet, max_edits = self._snippets[window.snippet]
         return may_align(snippet, texts[window.text][window.start : window.end], max_edits)
 
-    def _sifted(self, pieces: Sequence[_Piece], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def _by_blocks(self, pieces: Sequence[_Piece], lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Windows of the snippets that have blocks; shape (windows, 4): text, snippet, start, end."""
         joined = _BETWEEN.join(piece.characters for piece in pieces)
         codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
@@ -141,8 +140,8 @@ class SnippetSearch:
         texts, bases = (np.array([getattr(piece, name) for piece in pieces]) for name in ("text", "first"))
         waiting = self._blocks
         for size, hashes in enumerate(_hashes(codes), start=1):
-            here, waiting = [b for b in waiting if b.size == size], [b for b in waiting if b.size > size]
-            for blocks in here:
+            of_size, waiting = [b for b in waiting if b.size == size], [b for b in waiting if b.size > size]
+            for blocks in of_size:
                 snippet, begin = self._agreeing(blocks, hashes)
                 snippet, piece, start, end = self._by_piece(snippet, begin, starts)
                 base, text = bases[piece], texts[piece]
@@ -152,9 +151,9 @@ class SnippetSearch:
                 return
 
     def _agreeing(self, blocks: _Blocks, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where enough blocks of a snippet stand one behind the other: snippet, and the first begin they imply.
+        """The snippets of which enough blocks follow each other, and the first begin that those blocks imply.
 
-        A begin may lie before the first character.
+        A begin may be before the first character.
         """
         seen, which = blocks.sightings(hashes)
         kept = blocks.rarest(np.bincount(which, minlength=len(blocks.hashes)), self._edits)
@@ -176,9 +175,10 @@ class SnippetSearch:
     def _by_piece(
         self, snippet: NDArray[np.int64], begin: NDArray[np.int64], starts: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], ...]:
-        """The same in each piece that a snippet begun there reaches: snippet, piece, and the window in the piece.
+        """Snippet, piece and window in the piece, for each piece that a snippet with this begin reaches.
 
-        All edits lie before or behind any one block, so no place reaches further than they from where it implies.
+        Every edit is before or after any one block, so a place begins at most that many characters from its implied
+        begin.
         """
         edits, length = self._edits[snippet], self._lengths[snippet]
         first = np.maximum(np.searchsorted(starts, begin, "right") - 1, 0)
@@ -190,7 +190,7 @@ class SnippetSearch:
 
 
 def _block_size(length: int, max_edits: int) -> tuple[int, int]:
-    """The longest blocks of which enough stay whole for chance not to bring them together, and how many: 0 if none."""
+    """The size of the longest blocks of which enough stay unchanged to rule out chance, and how many; or (0, 0)."""
     if max_edits == 0:
         size = min(length, _LONGEST)
         return size, min(length // size, _CHOICES[0][0])
@@ -204,21 +204,21 @@ def _block_size(length: int, max_edits: int) -> tuple[int, int]:
 
 
 def _blocks_of(snippets: Sequence[tuple[int, str]], size: int, agreeing: int) -> Iterator[_Blocks]:
-    """The blocks of snippets, in groups that are looked for at once; those of one snippet stay together."""
+    """The blocks of snippets, in groups that are searched at once; the blocks of one snippet stay together."""
     group: list[tuple[int, str]] = []
-    limit, held = _GROUP.get(size), 0
+    limit, n_blocks = _GROUP.get(size), 0
     for at, text in snippets:
-        if limit and group and held + len(text) // size > limit:
+        if limit and group and n_blocks + len(text) // size > limit:
             yield _group(group, size, agreeing)
-            group, held = [], 0
+            group, n_blocks = [], 0
         group.append((at, text))
-        held += len(text) // size
+        n_blocks += len(text) // size
     yield _group(group, size, agreeing)
 
 
 def _group(snippets: Sequence[tuple[int, str]], size: int, agreeing: int) -> _Blocks:
     rows = [
-        (text[at : at + size], whose, at) for whose, text in snippets for at in range(0, len(text) - size + 1, size)
+        (text[at : at + size], snippet, at) for snippet, text in snippets for at in range(0, len(text) - size + 1, size)
     ]
     codes = np.frombuffer("".join(text for text, _, _ in rows).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     *_, hashes = _hashes_of_columns(codes.astype(np.uint64).reshape(-1, size).T)
@@ -231,7 +231,7 @@ def _group(snippets: Sequence[tuple[int, str]], size: int, agreeing: int) -> _Bl
 
 
 def _hashes(codes: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-    """For each length from 1 on, the hash of every run of so many characters; equal runs have equal hashes."""
+    """The hashes of all runs of 1 character, of 2 characters, and so on; equal runs have equal hashes."""
     return _hashes_of_columns([codes[shift:] for shift in range(min(_LONGEST, len(codes)))])
 
 
@@ -247,7 +247,7 @@ def _slots(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _pieces(texts: Sequence[str], reach: int) -> Iterator[_Piece]:
-    """The texts, long ones in stretches that overlap so far that no place is cut in all of them."""
+    """The texts; long ones in parts whose overlap leaves every place whole in one of them."""
     overlap = 2 * reach
     for index, text in enumerate(texts):
         step = max(_TOGETHER, 2 * overlap)
@@ -257,19 +257,19 @@ def _pieces(texts: Sequence[str], reach: int) -> Iterator[_Piece]:
 
 def _batches(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
     batch: list[_Piece] = []
-    held = 0
+    n_characters = 0
     for piece in pieces:
-        if batch and held + len(piece.characters) > _TOGETHER:
+        if batch and n_characters + len(piece.characters) > _TOGETHER:
             yield batch
-            batch, held = [], 0
+            batch, n_characters = [], 0
         batch.append(piece)
-        held += len(piece.characters)
+        n_characters += len(piece.characters)
     if batch:
         yield batch
 
 
 def _merged(windows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Windows that touch made one; shape (windows, 4), sorted."""
+    """The windows, with those that touch merged; shape (windows, 4), sorted."""
     windows = windows[np.lexsort(windows.T[::-1])]
     if not len(windows):
         return windows

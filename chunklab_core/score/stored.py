@@ -1,4 +1,4 @@
-"""What was located and matched as bytes and back, without pickle."""
+"""Located and matched gold as bytes and back, without pickle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chunklab_core.score.places import GoldChunks, Slot, SlotPlace
 
 
 def pack_located(located: Located) -> bytes:
-    """What one document holds of the gold."""
+    """The gold located in one document."""
     occurrences = [list(astuple(each)) for each in located.occurrences]
     zones = [[each.wording, each.start, each.end] for each in located.zones]
     return json.dumps([occurrences, zones]).encode()
@@ -28,7 +28,7 @@ def unpack_located(payload: bytes) -> Located:
 
 
 SlotPlaces = Mapping[Slot, Sequence[SlotPlace]]
-"""By slot, every place in which its gold counts; a slot that is in no document is absent."""
+"""Every place in which gold counts, by slot; a slot that is in no document is absent."""
 
 
 def pack_slot_places(places: SlotPlaces) -> bytes:
@@ -46,7 +46,7 @@ def unpack_slot_places(payload: bytes) -> SlotPlaces:
 
 
 def pack_gold_chunks(holders: GoldChunks, tokens: InTokens) -> bytes:
-    """Which chunks of a strategy hold which gold, and where both stand in tokens."""
+    """Which chunks of a strategy hold which gold, and the places of both in tokens."""
     words = [[at, *both] for at, both in holders.words.items()]
     return pack_arrays(
         {

@@ -1,7 +1,7 @@
-"""All wordings of all answers, each made ready once however many questions share it.
+"""All wordings of all answers, each prepared once however many questions share it.
 
-Why: the same passage often answers several questions, and what is looked for in a document does not depend on who
-asks. Questions come back in at the end, where gold counts only in some documents.
+Why: the same passage often answers several questions, and the search in a document does not depend on the question.
+The questions matter only at the end, where gold counts only in some documents.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.gold import Snippet, edits_allowed, has_outer_hyphen, make_snippet
 from chunklab_core.score.snippet_search import SnippetSearch
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Where a wording stands in the questions: positions of the question, of its slot, and of the wording in it.
+    """One use of a wording: the positions of the question, of its slot, and of the wording in the slot.
 
     `documents` limits where it counts; empty: everywhere.
     """
@@ -29,13 +29,13 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """The wordings of some questions, and how near a passage must come to them.
+    """The wordings of some questions, and how similar a passage must be.
 
     Attributes:
         snippets: each distinct wording once.
-        uses: of each snippet, the slots that it answers, in the order of the questions.
+        uses: the slots that each snippet answers, in the order of the questions.
         fuzzy_threshold: the share of a wording's characters that must be right.
-        search: looks for all of them at once.
+        search: searches for all of them at once.
     """
 
     snippets: tuple[Snippet, ...]
@@ -52,7 +52,7 @@ class Wordings:
         return edits_allowed(self.snippets[wording], self.fuzzy_threshold)
 
 
-def wordings_of(questions: Sequence[Question], fuzzy_threshold: float) -> Wordings:
+def wordings_of(questions: Sequence[Gold], fuzzy_threshold: float) -> Wordings:
     """The distinct wordings of all questions, as typed, in their order."""
     uses: dict[str, list[Use]] = {}
     for at, question in enumerate(questions):

@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from flows.cache import parse_age, parse_size
 from small_cache import NEW, OLD, ONLY_OLD, ORPHAN, filled, ran
 
 from chunklab_core.cache import runs
@@ -17,6 +16,7 @@ from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.prune import prune
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
+from flows.commands.cache import parse_age, parse_size
 
 
 @pytest.fixture

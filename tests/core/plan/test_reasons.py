@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from plan_world import HALVES, LETTERS, World
 
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.models import card
@@ -18,7 +19,6 @@ from chunklab_core.plan.recorded import recorded
 from chunklab_core.plan.sentences import _SENTENCES, sentence
 from chunklab_core.stages import all_stages
 from chunklab_core.stages.stage import Stage
-from tests.core.plan.plan_world import HALVES, LETTERS, World
 
 Change = Callable[[World], object]
 

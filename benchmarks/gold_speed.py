@@ -18,7 +18,7 @@ import numpy as np
 from chunklab_core.chunk import chunk_document, make_chunker
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.chunk_edges import passage_of
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.locate import Located, locate
@@ -54,7 +54,7 @@ def _text(words: Sequence[str], characters: int, rng: np.random.Generator) -> st
     return "".join(sentences)
 
 
-def questions(documents: Sequence[Document], n_questions: int, seed: int) -> list[Question]:
+def questions(documents: Sequence[Document], n_questions: int, seed: int) -> list[Gold]:
     """Each asks for one stretch of 60 to 300 characters; one in ten has a slip of the pen."""
     rng = np.random.default_rng(seed)
     made = []
@@ -62,12 +62,12 @@ def questions(documents: Sequence[Document], n_questions: int, seed: int) -> lis
         text = documents[int(rng.integers(len(documents)))].text
         start = text.index(" ", int(rng.integers(len(text) - 400))) + 1
         gold = text[start : text.index(" ", start + int(rng.integers(60, 300)))]
-        made.append(Question(f"q{at}", "?", ((gold.replace("e", "", 1) if at % 10 == 0 else gold,),)))
+        made.append(Gold(f"q{at}", ((gold.replace("e", "", 1) if at % 10 == 0 else gold,),)))
     return made
 
 
 def by_places(
-    documents: Sequence[Document], strategies: Sequence[Sequence[Sequence[Chunk]]], asked: Sequence[Question]
+    documents: Sequence[Document], strategies: Sequence[Sequence[Sequence[Chunk]]], asked: Sequence[Gold]
 ) -> list[GoldChunks]:
     """Located once, matched once a strategy."""
     wordings = wordings_of(asked, _THRESHOLD)
@@ -83,14 +83,14 @@ def by_places(
     return found
 
 
-def by_search(document_of: dict[str, Document], chunks: Sequence[Chunk], question: Question) -> list[list[bool]]:
+def by_search(document_of: dict[str, Document], chunks: Sequence[Chunk], question: Gold) -> list[list[bool]]:
     """Each chunk made ready and searched: what every cell would do on its own."""
     passages = [passage_of(document_of[chunk.doc_id].text, chunk) for chunk in chunks]
     found: list[list[bool]] = find_gold(question, chunks, passages, _THRESHOLD).found.tolist()
     return found
 
 
-def plainly(chunks: Sequence[Chunk], question: Question) -> list[list[bool]]:
+def plainly(chunks: Sequence[Chunk], question: Gold) -> list[list[bool]]:
     """The simplest search there is: lower case, single blanks, `in`; else the best window by edit distance."""
     from rapidfuzz import fuzz
 
@@ -146,7 +146,7 @@ def compare(n_questions: int, n_cells: int, tops: Sequence[int], seed: int) -> N
         )
 
 
-def _look_up(found: Sequence[GoldChunks], asked: Sequence[Question], rankings: Sequence[list[list[int]]]) -> None:
+def _look_up(found: Sequence[GoldChunks], asked: Sequence[Gold], rankings: Sequence[list[list[int]]]) -> None:
     for cell, rows in enumerate(rankings):
         for at, question in enumerate(asked):
             found[cell % len(found)].finds(at, len(question.slots), rows[at])
@@ -166,8 +166,8 @@ def one_slip(seed: int) -> None:
     """Prints how long the fuzzy place of one gold takes in one long document, apart from reading it."""
     (document,) = corpus(1, 737_000, seed)
     gold = document.text[400_000:400_120].replace("e", "", 1)
-    wordings = wordings_of([Question("q", "?", ((gold,),))], _THRESHOLD)
-    read = wordings_of([Question("q", "?", (("\u2603" * 9,),))], _THRESHOLD)
+    wordings = wordings_of([Gold("q", ((gold,),))], _THRESHOLD)
+    read = wordings_of([Gold("q", (("\u2603" * 9,),))], _THRESHOLD)
     whole = min(_seconds(lambda: locate([document.text], wordings)) for _ in range(3))
     reading = min(_seconds(lambda: locate([document.text], read)) for _ in range(3))
     print(f"a gold with a slip in {len(document.text):,} characters: {1e3 * whole:.0f} ms, reading {1e3 * reading:.0f}")

@@ -49,7 +49,7 @@ def main() -> None:
         folder = arguments.sets / name
         questions = [question for question in load_questions(folder / "questions.yaml") if question.slots]
         places = places_of(folder / "docs", questions)
-        labels = group_questions(questions, places)
+        labels = group_questions([each.query for each in questions], [each.gold for each in questions], places)
         print(f"\n{name}: {len(questions)} questions, {len(set(labels))} groups")
         print_groups(questions, labels)
         print_correlations(questions, places, recall_of(folder, arguments.cache_dir))

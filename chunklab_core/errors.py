@@ -95,18 +95,13 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name closest to the one that was typed."""
-    return max(sorted(known), key=lambda word: _likeness(name, word))
+def did_you_mean(name: str, known: Iterable[str], closeness: float = _CLOSE) -> str:
+    """The end of a sentence about an unknown name: `; did you mean 'x'?`, or a full stop where no known name is close.
 
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """How a sentence about an unknown name ends: `; did you mean 'x'?` where a known one is close, else a full stop."""
-    close = [word for word in known if _likeness(name, word) >= _CLOSE]
-    return f"; did you mean {nearest(name, close)!r}?" if close else "."
-
-
-def _likeness(one: str, other: str) -> float:
+    `closeness` is the share of letters that must agree; 0 always names the closest.
+    """
     from difflib import SequenceMatcher
 
-    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    likeness = {word: SequenceMatcher(None, name.lower(), word.lower()).ratio() for word in sorted(known)}
+    closest = max(likeness, key=lambda word: likeness[word], default=None)
+    return f"; did you mean {closest!r}?" if closest is not None and likeness[closest] >= closeness else "."

@@ -20,10 +20,9 @@ from chunklab_core.cache.protocol import MissingError, Ref
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import CacheRefusedError
 from chunklab_core.graph import nodes, work_once
-from chunklab_core.inputs.settings import load_config
 from chunklab_core.plan.recorded import recorded
 from chunklab_core.records.report import Report
-from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.prepare import prepare, read_config
 from chunklab_core.stages.stage import Node
 from flows.settings import EvaluationSettings
 from tasks.caching import drop_if_damaged, records_of
@@ -77,7 +76,7 @@ def _configured(records: Any, stage: str, refresh: bool) -> Task[..., Ref]:
 
 
 def _prepare(settings: EvaluationSettings, store: Store) -> Ref:
-    config = load_config(Path(settings.config) if settings.config else None, settings.overrides)
+    config = read_config(settings.config, settings.overrides)
     return prepare(settings.docs, settings.questions, config, store)
 
 

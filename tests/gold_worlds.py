@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.locate import locate
 from chunklab_core.score.wordings import wordings_of
 
 QUESTIONS = [
-    Question("hinge", "?", (("Oil the hinge.",), ("Shut the gate.", "Close the gate."))),
-    Question("gate", "?", (("Shut the gate.",),), documents=("yard.md",)),
-    Question("lost", "?", (("Paint the fence.",),)),
+    Gold("hinge", (("Oil the hinge.",), ("Shut the gate.", "Close the gate."))),
+    Gold("gate", (("Shut the gate.",),), documents=("yard.md",)),
+    Gold("lost", (("Paint the fence.",),)),
 ]
 
 CORPUS = [

@@ -1,8 +1,8 @@
-"""The questions file: what is asked, and the passages that answer it, exactly as they were typed.
+"""The questions file: the questions and the passages that answer them, exactly as typed.
 
-Why: gold is text, so a word that is lost while reading is a wrong figure for every strategy alike, which no
-comparison shows. Ids and texts therefore stay as typed, and a file that leaves anything to guess is refused
-with the question, the line and what to write instead.
+Why: gold is text, so a word that is lost while reading makes a wrong figure for all strategies alike, and no
+comparison shows it. So ids and texts stay as typed, and a file that leaves anything to guess is an error that names the
+question, the line and the remedy.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from chunklab_core.errors import ConfigError, nearest
+from chunklab_core.errors import ConfigError, did_you_mean
 from chunklab_core.inputs.yaml import YamlText, is_null, line_of, read_text
 from chunklab_core.records.questions import Question
 from chunklab_core.text import fold
@@ -24,10 +23,8 @@ from chunklab_core.text import fold
 _FIELDS = ("id", "query", "gold_snippets", "tags", "documents", "principals", "query_variants", "reviewed")
 _NOT_YET = ("principals", "query_variants")
 _WORD = re.compile(r"[^\W_]")
-_SLOT_ADVICE = "Each slot needs at least one passage; write the passage, or remove the slot."
-_TEXT_ADVICE = (
-    "Put the text in quotes: a colon and a blank, or a bracket at the beginning, make YAML read it otherwise."
-)
+_SLOT_REMEDY = "Each slot needs at least one passage; write the passage, or remove the slot."
+_TEXT_REMEDY = "Put the text in quotes: YAML reads a colon and a space, or a bracket at the beginning, differently."
 _SHAPE = "Write `questions:` and below it a list of {id, query, gold_snippets}."
 
 
@@ -35,13 +32,13 @@ def load_questions(path: Path) -> tuple[Question, ...]:
     """All questions of a file, in its order; those without gold have no slots.
 
     Raises:
-        ConfigError: one line that names the file, the question and the line, and says what to write instead.
+        ConfigError: one line that names the file, the question and the line, with the remedy.
     """
     return questions_from_text(read_text(path), str(path))
 
 
 def questions_from_text(text: str, source: str = "questions") -> tuple[Question, ...]:
-    """The questions of a YAML text; `source` stands in messages. See `load_questions`."""
+    """The questions of a YAML text; messages begin with `source`. See `load_questions`."""
     yaml_text = YamlText(source, text)
     items = _list_of_questions(yaml_text)
     questions, seen = [], dict[str, tuple[int, int]]()
@@ -51,8 +48,8 @@ def questions_from_text(text: str, source: str = "questions") -> tuple[Question,
         first = seen.setdefault(question.question_id, (number, line_of(node)))
         if first[0] != number:
             raise ConfigError(
-                f"{yaml_text.where(node, name)}: the id is already that of question {first[0]} on line {first[1]}. "
-                "Give each question an id of its own."
+                f"{yaml_text.where(node, name)}: question {first[0]} on line {first[1]} has the same id. "
+                "Give each question its own id."
             )
         questions.append(question)
     if not any(question.slots for question in questions):
@@ -61,14 +58,6 @@ def questions_from_text(text: str, source: str = "questions") -> tuple[Question,
             "Copy the passages that answer a question into its gold_snippets."
         )
     return tuple(questions)
-
-
-def question_from_mapping(stored: Mapping[str, Any]) -> Question:
-    """A question that was kept as plain JSON types (`dataclasses.asdict`), as it was."""
-    slots = tuple(tuple(wordings) for wordings in stored["slots"])
-    return Question(
-        **{**stored, "slots": slots, "tags": tuple(stored["tags"]), "documents": tuple(stored["documents"])}
-    )
 
 
 def _list_of_questions(yaml_text: YamlText) -> list[Node]:
@@ -87,13 +76,15 @@ def _list_of_questions(yaml_text: YamlText) -> list[Node]:
     if items is None or is_null(items) or (isinstance(items, SequenceNode) and not items.value):
         raise ConfigError(f"{yaml_text.source} holds no questions. {_SHAPE}")
     if not isinstance(items, SequenceNode):
-        raise ConfigError(f"{yaml_text.where(items)}: `questions` is no list. Begin each question with a dash.")
+        raise ConfigError(
+            f"{yaml_text.where(items)}: `questions` is {_kind(items)} and not a list. Begin each question with a dash."
+        )
     return yaml_text.items(items)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads one question; `name` is how messages call it."""
+    """Reads one question; messages call it `name`."""
 
     yaml_text: YamlText
     name: str
@@ -122,8 +113,8 @@ class _Reader:
             if key in _NOT_YET:
                 raise self._error(key_node, f"{key} is not available yet", "Remove it.")
             if key not in _FIELDS:
-                near = nearest(key, _FIELDS)
-                raise self._error(key_node, f"unknown key {key!r}", f"The nearest known key is {near!r}.")
+                guess = did_you_mean(key, _FIELDS, closeness=0)
+                raise self._error(key_node, f"unknown key {key!r}", "Remove or rename it.", guess)
             values[key] = value_node
         return values
 
@@ -139,30 +130,30 @@ class _Reader:
 
     def _slot(self, node: Node, what: str) -> tuple[str, ...]:
         if not isinstance(node, SequenceNode):
-            return (self._text(node, what, _SLOT_ADVICE),)
+            return (self._text(node, what, _SLOT_REMEDY),)
         if not node.value:
-            raise self._error(node, f"{what} is empty", _SLOT_ADVICE)
+            raise self._error(node, f"{what} is empty", _SLOT_REMEDY)
         wordings = enumerate(self.yaml_text.items(node, self.name), start=1)
-        return tuple(self._text(item, f"wording {at} of {what}", _SLOT_ADVICE) for at, item in wordings)
+        return tuple(self._text(item, f"wording {at} of {what}", _SLOT_REMEDY) for at, item in wordings)
 
-    def _text(self, node: Node, what: str, advice: str) -> str:
-        """Text to be searched or matched: NFC with \\n line ends, and something to read in it."""
-        word = self._word(node, what, advice)
+    def _text(self, node: Node, what: str, remedy: str) -> str:
+        """A text to search or match: NFC with \\n line ends, and not blank."""
+        word = self._word(node, what, remedy)
         if isinstance(node, ScalarNode) and self.yaml_text.is_cut_at_comma(node):
             raise self._error(node, f"{what} ends at a comma inside a number", "Put the whole text in quotes.")
         if not _WORD.search(word) and not fold(word).strip(" \t\n\r|"):
-            raise self._error(node, f"{what} is empty", advice)
+            raise self._error(node, f"{what} is empty", remedy)
         return unicodedata.normalize("NFC", word.replace("\r\n", "\n").replace("\r", "\n"))
 
-    def _word(self, node: Node, what: str, advice: str = "Write its text.") -> str:
-        """A scalar exactly as it was typed."""
+    def _word(self, node: Node, what: str, remedy: str = "Write its text.") -> str:
+        """A scalar exactly as typed."""
         if not isinstance(node, ScalarNode):
-            raise self._error(node, f"{what} is {_kind(node)} and not text", _TEXT_ADVICE)
+            raise self._error(node, f"{what} is {_kind(node)} and not text", _TEXT_REMEDY)
         if is_null(node) and node.value:
-            raise self._error(node, f"{what} is {node.value}", "Write it in quotes if the word itself is meant.")
+            raise self._error(node, f"{what} is {node.value}", "Put it in quotes if you mean the word itself.")
         self.yaml_text.check_scalar(node, self.name)
         if not node.value.strip():
-            raise self._error(node, f"{what} is empty", advice)
+            raise self._error(node, f"{what} is empty", remedy)
         word: str = node.value
         return word
 
@@ -184,12 +175,12 @@ class _Reader:
         shown = repr(node.value) if isinstance(node, ScalarNode) else _kind(node)
         raise self._error(node, f"{what} is {shown}", "Write true or false.")
 
-    def _error(self, node: Node, found: str, advice: str) -> ConfigError:
-        return ConfigError(f"{self.yaml_text.where(node, self.name)}: {found}. {advice}")
+    def _error(self, node: Node, problem: str, remedy: str, guess: str = ".") -> ConfigError:
+        return ConfigError(f"{self.yaml_text.where(node, self.name)}: {problem}{guess} {remedy}")
 
 
 def _name(number: int, node: Node) -> str:
-    """How messages call a question: its number, and its id wherever in the question it stands."""
+    """The name of a question in messages: its number, and its id if it has one."""
     typed = node.value if isinstance(node, MappingNode) else []
     ids = [value.value for key, value in typed if key.value == "id" and isinstance(value, ScalarNode)]
     shown = "".join(character if character.isprintable() else "?" for character in "".join(ids[:1])[:60])

@@ -1,9 +1,9 @@
 """YAML as it was typed: nothing is dropped, and no text becomes a number, a truth value or a date.
 
-Why: the usual reader follows YAML 1.1, in which `0123` is 83, `no` is false, `2026-03-01` is a date, and the
-first of two equal keys is lost without a word. An evaluation on a question that lost its words is worse than none.
-PyYAML's parser is kept; its guesses are not. Plain scalars mean what the core schema of YAML 1.2 says, and less:
-only `true`, `false`, `null`, decimal integers and decimal floats are more than text.
+Why: the usual reader follows YAML 1.1, where `0123` is 83, `no` is false, `2026-03-01` is a date, and the first of two
+equal keys is lost silently. An evaluation of a question that lost its words is worse than none. So this module uses
+PyYAML's parser without its guesses. Plain scalars follow the core schema of YAML 1.2, and less: only `true`, `false`,
+`null`, decimal integers and decimal floats are more than text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNTAGGED = "untagged"
 _TAGS = {ScalarNode: _UNTAGGED, SequenceNode: "tag:yaml.org,2002:seq", MappingNode: "tag:yaml.org,2002:map"}
 _KNOWN_TAGS = {*_TAGS.values(), "tag:yaml.org,2002:str"}
 _MAX_DEPTH = 40
-_MAX_VALUES = 100_000  # far more than any settings; a few lines of aliases of aliases stand for billions
+_MAX_VALUES = 100_000  # far more than any settings need; a few lines of nested aliases expand to billions
 _NULL = re.compile(r"(?:null|Null|NULL|~|)\Z")
 _TRUTH = {word: word[0] in "tT" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})\Z")
@@ -37,12 +37,12 @@ _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)")
 _GLUED_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _GLUED_COMMENT = re.compile(r"[ \t]+#[^\s#!]")
 _ADVICE = (
-    ("mapping values are not allowed", "A text that holds a colon followed by a blank must stand in quotes."),
-    ("cannot start any token", "Indent with blanks, not tabs; put a text that begins with a special sign in quotes."),
-    ("tab character", "Indent with blanks, not tabs."),
-    ("alphabetic or numeric", "A text that begins with * or & must stand in quotes."),
-    ("alias", "A text that begins with * must stand in quotes."),
-    ("end of stream", "Close the quotes or brackets that were opened before."),
+    ("mapping values are not allowed", "Put a text that holds a colon followed by a space in quotes."),
+    ("cannot start any token", "Indent with spaces, not tabs; put a text that begins with a special sign in quotes."),
+    ("tab character", "Indent with spaces, not tabs."),
+    ("alphabetic or numeric", "Put a text that begins with * or & in quotes."),
+    ("alias", "Put a text that begins with * in quotes."),
+    ("end of stream", "Close the quotes or brackets that are open here."),
     ("another document", "Keep one document in the file: remove the line with three dashes."),
     ("", "Check the indentation here, and put a text that begins with or holds special signs in quotes."),
 )
@@ -57,7 +57,7 @@ def read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}. Give the path of a YAML file.") from None
+        raise ConfigError(f"Cannot read {path} ({error.strerror or error}). Give the path of a YAML file.") from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -69,7 +69,7 @@ def load(text: str, source: str) -> tuple[Value, dict[KeyPath, int]]:
     """The typed value of a YAML text (None where it is empty), and the line, from 1, of every key and list entry.
 
     Raises:
-        ConfigError: the text is no YAML, a key stands twice, or a value is of a kind that would have to be guessed.
+        ConfigError: the text is not YAML, a key appears twice, or a value has a kind that would be a guess.
     """
     reader = YamlText(source, text)
     root, lines = reader.compose(), dict[KeyPath, int]()
@@ -83,23 +83,23 @@ def is_null(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class YamlText:
-    """One YAML text and its name, for whoever reads its nodes and has to say where something stands."""
+    """One YAML text and its name: reads nodes, and names their places in messages."""
 
     source: str
     text: str
 
     def compose(self) -> Node | None:
-        """The root node, or None for a text without content. Scalars are left as they were typed."""
+        """The root node, or None for a text without content. Scalars stay as typed."""
         try:
             root: Node | None = _Loader(self.text).get_single_node()
         except yaml.YAMLError as error:
             raise ConfigError(_syntax_message(error, self)) from None
         except RecursionError:
-            raise ConfigError(f"{self.source}: values lie too deep to be read. Write them flat.") from None
+            raise ConfigError(f"{self.source}: values are nested too deeply to be read. Write them flat.") from None
         return root
 
     def where(self, node: Node, name: str = "") -> str:
-        """Place of a node as it begins a message: file, `name` (for readers who count in questions) and line."""
+        """The place of a node, first in a message: file, `name` (such as a question's) and line."""
         return f"{self.source}, {name}, line {line_of(node)}" if name else f"{self.source}, line {line_of(node)}"
 
     def entries(self, node: MappingNode, name: str = "") -> Iterator[tuple[str, Node, Node]]:
@@ -115,8 +115,8 @@ class YamlText:
             key = key_node.value
             if key in first:
                 raise ConfigError(
-                    f"{self.where(key_node, name)}: the key {key!r} is written twice; it stands on line "
-                    f"{line_of(first[key])} already. Keep one of the two."
+                    f"{self.where(key_node, name)}: the key {key!r} is written twice, first on line "
+                    f"{line_of(first[key])}. Keep one of the two."
                 )
             first[key] = key_node
             yield key, key_node, value_node
@@ -127,29 +127,29 @@ class YamlText:
         return list(node.value)
 
     def check_tag(self, node: Node, name: str = "") -> None:
-        """Refuse a tag that asks for a type we do not make."""
+        """Refuses a tag for a type that is never made here."""
         if node.tag not in _KNOWN_TAGS:
             raise ConfigError(
-                f"{self.where(node, name)}: the tag {node.tag!r} is not read. Remove it, or put the text in quotes."
+                f"{self.where(node, name)}: unsupported tag {node.tag!r}. Remove it, or put the text in quotes."
             )
 
     def check_scalar(self, node: ScalarNode, name: str = "") -> None:
-        """Refuse what would change the text without a word: a tag, an unused anchor, or a comment glued to its #."""
+        """Refuses what would silently change the text: a tag, an unused anchor, a comment without a space after #."""
         self.check_tag(node, name)
         anchor = _ANCHOR.match(self.text, node.start_mark.index) if node.start_mark is not None else None
         if anchor and not re.search(rf"\*{re.escape(anchor[1])}(?![^\s,\]}}])", self.text):
             raise ConfigError(
-                f"{self.where(node, name)}: YAML reads {_short(anchor[0])} as a name of what follows, and drops it. "
-                "A text that begins with & must stand in quotes."
+                f"{self.where(node, name)}: YAML reads {_short(anchor[0])} as a name and drops it. "
+                "Put a text that begins with & in quotes."
             )
         if _is_plain(node) and node.value and self._is_cut_by_comment(node):
             raise ConfigError(
-                f"{self.where(node, name)}: YAML reads what follows {_short(node.value)} as a comment. Put the whole "
-                "text in quotes if the # belongs to it; write a blank after the # of a comment."
+                f"{self.where(node, name)}: YAML reads the text after {_short(node.value)} as a comment. Put the whole "
+                "text in quotes if the # belongs to it; write a space after the # of a comment."
             )
 
     def is_cut_at_comma(self, node: ScalarNode) -> bool:
-        """Whether a list in brackets ends this text inside of a number: `[1,000 units]` holds two texts."""
+        """Whether a list in brackets cuts this text inside a number: `[1,000 units]` holds two texts."""
         end = node.end_mark
         return _is_plain(node) and end is not None and bool(_GLUED_COMMA.match(self.text, end.index))
 
@@ -181,10 +181,12 @@ def _short(text: str) -> str:
 
 def _typed(reader: YamlText, node: Node, path: KeyPath, lines: dict[KeyPath, int]) -> Value:
     if len(path) > _MAX_DEPTH:
-        raise ConfigError(f"{reader.where(node)}: values lie more than {_MAX_DEPTH} levels deep. Write them flat.")
+        raise ConfigError(
+            f"{reader.where(node)}: values are nested more than {_MAX_DEPTH} levels deep. Write them flat."
+        )
     if len(lines) > _MAX_VALUES:
         raise ConfigError(
-            f"{reader.where(node)}: the file holds more than {_MAX_VALUES:,} values once all aliases are written out. "
+            f"{reader.where(node)}: the file holds more than {_MAX_VALUES:,} values once all aliases are expanded. "
             "Write it without aliases of aliases."
         )
     lines.setdefault(path, line_of(node))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.records.scores import FuzzyFind, QuestionScore, TokenScore
 from chunklab_core.score.gold import GoldFinds
 from chunklab_core.score.mrr import first_hit_rank
@@ -76,7 +76,7 @@ class Answer:
 
 
 def score_question(
-    question: Question,
+    question: Gold,
     chunks: Sequence[Chunk],
     finds: GoldFinds,
     k: int,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.align import Units, best_place, candidate_windows, may_align, units_of
 from chunklab_core.score.ngrams import block_hashes, may_hold
 from chunklab_core.score.normalize import Passage, normalize_passage
@@ -131,7 +131,7 @@ def edits_allowed(snippet: Snippet, fuzzy_threshold: float) -> int:
 
 
 def find_gold(
-    question: Question, chunks: Sequence[Chunk], passages: Sequence[Passage], fuzzy_threshold: float = 0.90
+    question: Gold, chunks: Sequence[Chunk], passages: Sequence[Passage], fuzzy_threshold: float = 0.90
 ) -> GoldFinds:
     """The question's gold in these chunks.
 

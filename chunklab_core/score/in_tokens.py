@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.places import Slot, SlotPlace
 from chunklab_core.score.token_level import GoldSlot, Stretch, token_positions
 from chunklab_core.tokens import tokenize
@@ -84,7 +84,7 @@ def document_in_tokens(
 
 
 def in_tokens(
-    parts: Iterable[DocumentInTokens], questions: Sequence[Question], count_tokens: Callable[[str], int]
+    parts: Iterable[DocumentInTokens], questions: Sequence[Gold], count_tokens: Callable[[str], int]
 ) -> InTokens:
     """The parts of all documents, in their order, with the weight of each slot of the questions."""
     made = list(parts)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.gold import GoldFinds, Match, Place
 from chunklab_core.score.locate import Located
 from chunklab_core.score.match import ChunkMatch
@@ -54,7 +54,7 @@ def slot_places(located: Iterable[tuple[int, str, Located]], wordings: Wordings)
     return {slot: tuple(found[slot]) for slot in sorted(found)}
 
 
-def slots_without(found: Iterable[Slot], questions: Sequence[Question]) -> list[Slot]:
+def slots_without(found: Iterable[Slot], questions: Sequence[Gold]) -> list[Slot]:
     """The slots of the questions that are not in `found`, in their order.
 
     Given `slot_places`, these are the slots in no parsed text; given `GoldChunks.slots`, those that no chunk holds.

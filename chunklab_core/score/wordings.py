@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.gold import Snippet, edits_allowed, has_outer_hyphen, make_snippet
 from chunklab_core.score.snippet_search import SnippetSearch
 
@@ -52,7 +52,7 @@ class Wordings:
         return edits_allowed(self.snippets[wording], self.fuzzy_threshold)
 
 
-def wordings_of(questions: Sequence[Question], fuzzy_threshold: float) -> Wordings:
+def wordings_of(questions: Sequence[Gold], fuzzy_threshold: float) -> Wordings:
     """The distinct wordings of all questions, as typed, in their order."""
     uses: dict[str, list[Use]] = {}
     for at, question in enumerate(questions):

@@ -32,7 +32,7 @@ from itertools import product
 
 import regex
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.text import fold
 
 Place = tuple[str, int, int]  # document, start, end
@@ -55,11 +55,14 @@ class _Word:
     fixed: bool
 
 
-def group_questions(questions: Sequence[Question], places: Sequence[Sequence[Place | None]]) -> tuple[str, ...]:
+def group_questions(
+    queries: Sequence[str], gold: Sequence[Gold], places: Sequence[Sequence[Place | None]]
+) -> tuple[str, ...]:
     """One label a question; near-duplicates, and their near-duplicates in turn, share one.
 
     Args:
-        questions: in any order.
+        queries: the texts of the questions, in any order.
+        gold: their gold, in the same order.
         places: the place of the gold, for each question and slot: (document, start, end), or None if unknown.
 
     Returns:
@@ -68,28 +71,26 @@ def group_questions(questions: Sequence[Question], places: Sequence[Sequence[Pla
     Raises:
         ValueError: places are given for more or fewer questions or slots than there are.
     """
-    if [len(row) for row in places] != [len(question.slots) for question in questions]:
+    if [len(row) for row in places] != [len(question.slots) for question in gold]:
         raise ValueError("places has another shape than the questions; expected one place or None a slot.")
-    slots, long_slots = _matching_slots(questions, places)
-    words = [_words(question.query) for question in questions]
+    slots, long_slots = _matching_slots(gold, places)
+    words = [_words(query) for query in queries]
     same: dict[Hashable, list[int]] = defaultdict(list)
-    for at, (question, gold) in enumerate(zip(questions, slots, strict=True)):
-        same["wording", _wording_key(question.query, words[at])].append(at)
-        if not long_slots.isdisjoint(gold):
-            same["gold", frozenset(gold)].append(at)
+    for at, (query, of_question) in enumerate(zip(queries, slots, strict=True)):
+        same["wording", _wording_key(query, words[at])].append(at)
+        if not long_slots.isdisjoint(of_question):
+            same["gold", frozenset(of_question)].append(at)
     pairs = [(group[0], other) for group in same.values() for other in group[1:]]
-    root = _closure(len(questions), [*pairs, *_one_word_apart(words, slots, long_slots, places)])
+    root = _closure(len(gold), [*pairs, *_one_word_apart(words, slots, long_slots, places)])
     names: dict[int, str] = {}
-    for at, question in enumerate(questions):
+    for at, question in enumerate(gold):
         names[root[at]] = min(names.get(root[at], question.question_id), question.question_id)
     return tuple(names[at] for at in root)
 
 
-def _matching_slots(
-    questions: Sequence[Question], places: Sequence[Sequence[Place | None]]
-) -> tuple[list[list[int]], set[int]]:
+def _matching_slots(gold: Sequence[Gold], places: Sequence[Sequence[Place | None]]) -> tuple[list[list[int]], set[int]]:
     """A number for each question and slot that matching slots share, and the numbers of slots with long gold."""
-    owners = [(question, slot) for question in questions for slot in question.slots]
+    owners = [(question, slot) for question in gold for slot in question.slots]
     place_of = [place for row in places for place in row]
     same: dict[Hashable, list[int]] = defaultdict(list)
     long: list[int] = []
@@ -106,7 +107,7 @@ def _matching_slots(
     pairs += [(first[one], first[other]) for one, other in _overlapping(first, of_longer=True)]
     root = _closure(len(owners), pairs)
     numbers = iter(root)
-    return [[next(numbers) for _ in question.slots] for question in questions], {root[number] for number in long}
+    return [[next(numbers) for _ in question.slots] for question in gold], {root[number] for number in long}
 
 
 def _overlapping(places: Iterable[Place], *, of_longer: bool) -> Iterator[tuple[Place, Place]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.protocol import Items, Ref, ResultStore, in_step
-from chunklab_core.inputs.questions import question_from_mapping
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold, gold_from_mapping
 from chunklab_core.score.locate import Located
 from chunklab_core.score.locate import locate as locate_in
 from chunklab_core.score.places import slot_places
@@ -35,9 +34,9 @@ def locate(store: ResultStore, progress: Progress, *, documents: Ref, gold: Ref,
     return pack_slot_places(places), Items("locate", tuple(keys))
 
 
-def read_gold(store: ResultStore, gold: Ref) -> list[Question]:
+def read_gold(store: ResultStore, gold: Ref) -> list[Gold]:
     """The scored questions, as far as their gold."""
-    return [question_from_mapping(stored) for stored in unpack_json(store.read(gold))]
+    return [gold_from_mapping(stored) for stored in unpack_json(store.read(gold))]
 
 
 STAGE = Stage(

@@ -1,12 +1,12 @@
-"""The door: everything that can be wrong with the inputs is said here, before any work.
+"""The inputs of a run, read and checked before any work.
 
-What passes is written into the store as one result, `inputs/KEY`, and from then on a run knows its inputs by that name.
+They are stored as one result, `inputs/KEY`, and from then on a run knows its inputs by that name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,40 @@ from chunklab_core.cache.store import Store
 from chunklab_core.chunk import default_params, make_chunker, takes_embedder
 from chunklab_core.chunk.build import declared_maximum, uses_heading_path
 from chunklab_core.errors import ConfigError, did_you_mean, note_text
+from chunklab_core.inputs.config import config_from_mapping, load_config
 from chunklab_core.inputs.questions import load_questions
-from chunklab_core.inputs.settings import EvaluationConfig, Strategy, config_from_mapping, load_config, to_mapping
+from chunklab_core.inputs.rules import Choices
+from chunklab_core.inputs.settings import EvaluationConfig, Strategy, to_mapping
 from chunklab_core.models.card import BUNDLED, ModelCard, model_card
 from chunklab_core.parse import BUILTINS as READERS
 from chunklab_core.parse.folder import is_unicode, list_documents
 from chunklab_core.plugins import is_plugin, plugin_digest
 from chunklab_core.records.documents import UnreadFile
 from chunklab_core.records.questions import Question
-from chunklab_core.retrieve import needs_vectors
+from chunklab_core.retrieve import RETRIEVERS, needs_vectors
+
+_CHOICES: Choices = {
+    "retrieval.mode": tuple(RETRIEVERS),
+    "retrieval.compare": tuple(RETRIEVERS),
+    "eval.ranking_metric": (  # shares that are better when higher, and that reports show for each cell
+        *("balanced", "recall_at_k", "hit_rate_at_k", "mrr", "precision_at_k", "context_efficiency"),
+    ),
+}
+
+
+def read_config(
+    config: EvaluationConfig | Mapping[str, Any] | str | Path | None, overrides: Sequence[str] = ()
+) -> EvaluationConfig:
+    """The settings of a run, from any form; overrides (`section.key=VALUE`) apply to a file or to the defaults.
+
+    Raises:
+        ConfigError: one line that names the place, the key and the remedy.
+    """
+    if isinstance(config, EvaluationConfig):
+        return config
+    if isinstance(config, Mapping):
+        return config_from_mapping(config, choices=_CHOICES)
+    return load_config(Path(config) if config else None, overrides, _CHOICES)
 
 
 def prepare(
@@ -38,34 +63,30 @@ def prepare(
     config: EvaluationConfig | Mapping[str, Any] | str | Path | None,
     store: Store,
 ) -> Ref:
-    """The inputs of a run, read, checked and kept in the store.
+    """The inputs of a run, read, checked and stored.
 
     Raises:
-        ConfigError: something cannot be used; one line says what was found, what was expected and what to do.
+        ConfigError: an input cannot be used; one line names it and the remedy.
     """
     with code_remembered(store):
-        return _prepare(Path(docs), Path(questions), _settings(config), store)
+        return _prepare(Path(docs), Path(questions), read_config(config), store)
 
 
-def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Store) -> Ref:
+def _prepare(docs: Path, questions_file: Path, settings: EvaluationConfig, store: Store) -> Ref:
     strategies = [_strategy(strategy) for strategy in settings.strategies]
-    _refuse_odd_paths(docs, questions)
-    asked = load_questions(questions)
-    folder, files, listed = list_documents(docs, READERS)
-    skipped = [file for file in listed if not (folder / file.path).resolve().is_relative_to(store.root.resolve())]
-    _check_documents(asked, [file.doc_id for file in files], skipped)
-    scored = [question for question in asked if question.slots]
+    _check_paths(docs, questions_file)
+    questions = load_questions(questions_file)
+    folder, files, unread = list_documents(docs, READERS)
+    skipped = [file for file in unread if not (folder / file.path).resolve().is_relative_to(store.root.resolve())]
+    _check_documents(questions, [file.doc_id for file in files], skipped)
     store.check_writable()
     inputs = {
         "corpus": _keep(store, "corpus", [asdict(file) for file in files]),
-        "queries": _keep(store, "queries", [question.query for question in scored]),
-        "questions": _keep(store, "questions", [asdict(question) for question in scored]),
-        "gold": _keep(store, "gold", [_only_gold(question) for question in scored]),
-        "tags": _keep(store, "tags", [question.tags for question in scored]),
-        "unscored": [question.question_id for question in asked if not question.slots],
+        **_kept_questions(store, [question for question in questions if question.slots]),
+        "unscored": [question.question_id for question in questions if not question.slots],
         "suffixes": sorted({Path(file.path).suffix.lower() for file in files}),
         "folder": str(folder.resolve()),
-        "asked_in": str(Path(questions).resolve()),
+        "asked_in": str(questions_file.resolve()),
         "skipped": [asdict(file) for file in skipped],
         "settings": to_mapping(settings),
         "output": settings.output.dir,
@@ -76,12 +97,14 @@ def _prepare(docs: Path, questions: Path, settings: EvaluationConfig, store: Sto
     return _keep(store, "inputs", inputs)
 
 
-def _settings(config: EvaluationConfig | Mapping[str, Any] | str | Path | None) -> EvaluationConfig:
-    if isinstance(config, EvaluationConfig):
-        return config
-    if isinstance(config, Mapping):
-        return config_from_mapping(config)
-    return load_config(Path(config) if config else None)
+def _kept_questions(store: Store, scored: Sequence[Question]) -> dict[str, Ref]:
+    """The scored questions as one result, and apart the parts that single stages read."""
+    return {
+        "questions": _keep(store, "questions", [asdict(question) for question in scored]),
+        "queries": _keep(store, "queries", [question.query for question in scored]),
+        "gold": _keep(store, "gold", [asdict(question.gold) for question in scored]),
+        "tags": _keep(store, "tags", [question.tags for question in scored]),
+    }
 
 
 def _keep(store: Store, kind: str, value: Any) -> Ref:
@@ -91,17 +114,12 @@ def _keep(store: Store, kind: str, value: Any) -> Ref:
     return ref
 
 
-def _only_gold(question: Question) -> dict[str, Any]:
-    """A question as it is scored: what it asks, and how it is filed, has no part in that."""
-    return asdict(replace(question, query="", tags=(), reviewed=False))
-
-
 def _strategy(strategy: Strategy) -> dict[str, Any]:
-    """A strategy as the chunk stage takes it, built once here so that what it refuses is refused before any work."""
+    """A strategy as the chunk stage takes it. Its chunker is built here once, so that errors come before any work."""
     defaults = {} if is_plugin(strategy.target) else default_params(strategy.target)
-    typed = {key: value for key, value in strategy.params if not _says_default(value, defaults.get(key))}
+    typed = {key: value for key, value in strategy.params if not _is_default(value, defaults.get(key))}
     params: dict[str, Any] = {**defaults, **typed}
-    _refuse_taken(strategy)
+    _check_names(strategy)
     card = _strategy_model(strategy.target, params)
     chunker = make_chunker(strategy.target, embed=_no_vectors, **params)
     arguments = {
@@ -123,35 +141,35 @@ def _strategy(strategy: Strategy) -> dict[str, Any]:
     }
 
 
-def _says_default(value: object, default: object) -> bool:
-    """Whether a parameter was typed as what it is anyway; 95 and 95.0 are one number, true and 1 are not."""
+def _is_default(value: object, default: object) -> bool:
+    """Whether a typed parameter equals its default; 95 and 95.0 are one number, true and 1 are not."""
     return isinstance(value, bool) == isinstance(default, bool) and value == default
 
 
-def _refuse_odd_paths(*paths: Path) -> None:
+def _check_paths(*paths: Path) -> None:
     for path in paths:
         if not is_unicode(path.resolve()):
-            raise ConfigError(f"The path {str(path)!a} is not UTF-8; rename its folders.")
+            raise ConfigError(f"The path {str(path)!a} is not UTF-8. Rename its folders.")
 
 
-def _refuse_taken(strategy: Strategy) -> None:
-    """Refuses parameters whose name means something else where a chunker is made."""
+def _check_names(strategy: Strategy) -> None:
+    """Refuses parameters whose names `make_chunker` uses for something else."""
     for key, _ in strategy.params:
         if key in ("base", "embed", "name"):
             raise ConfigError(
-                f"Strategy {strategy.label!r}: a parameter cannot be called {key!r}. Remove or rename it."
+                f"Strategy {strategy.label!r}: a parameter has the reserved name {key!r}. Remove or rename it."
             )
 
 
 def _strategy_model(target: str, params: Mapping[str, Any]) -> ModelCard | None:
-    """The model that a strategy cuts with, by its parameter `model`, else the bundled one; None if it asks for none."""
+    """The model of a strategy: its parameter `model`, else the bundled one; None if its chunker takes no embedder."""
     if not takes_embedder(target):
         return None
     return model_card(str(params.get("model", default_params(target).get("model")) or BUNDLED))
 
 
 def _no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Stands in for an embedder while a strategy's parameters are checked."""
+    """Replaces an embedder while a strategy's parameters are checked."""
     return np.zeros((len(texts), 1), dtype=np.float32)
 
 
@@ -159,14 +177,14 @@ def _model_of_run(settings: EvaluationConfig) -> dict[str, Any]:
     """The embedding model of the run with its two prompts; nothing where no retriever needs one."""
     if not any(needs_vectors(retriever) for retriever in settings.retrieval.retrievers):
         return {"model": None, "prompts": None}
-    wanted = settings.embedding
-    card = model_card(wanted.model, query_prompt=wanted.query_prompt, passage_prompt=wanted.passage_prompt)
+    typed = settings.embedding
+    card = model_card(typed.model, query_prompt=typed.query_prompt, passage_prompt=typed.passage_prompt)
     model = {"model": _identity(card), "model_place": _place(card)}
     return {"model": model, "prompts": [card.query_prompt, card.passage_prompt]}
 
 
 def _identity(card: ModelCard) -> dict[str, Any]:
-    """A model as keys know it: what it is, not what it is called or where it lies."""
+    """A model in keys: neither its name nor its folder counts."""
     return {"digest": card.digest, "max_length": card.max_length}
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from chunklab_core.cache.formats import pack_json
 from chunklab_core.cache.protocol import Ref, ResultStore
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.records.rankings import Ranking
 from chunklab_core.records.scores import QuestionScore
 from chunklab_core.score import METRICS, QuestionGold, score_question
@@ -60,7 +60,7 @@ def score(
 
 def _score_questions(
     progress: Progress,
-    questions: Sequence[Question],
+    questions: Sequence[Gold],
     rankings: Sequence[Ranking],
     table: ChunkTable,
     gold_chunks: GoldChunks,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,7 @@ def select(
     resamples: int,
 ) -> Made:
     """The verdict, what each cell costs, the groups of questions, and the gold that is in no document."""
-    typed = zip(read_gold(store, gold), unpack_json(store.read(queries)), strict=True)
-    questions = [replace(question, query=query) for question, query in typed]
+    questions = read_gold(store, gold)
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     places = unpack_slot_places(store.read(located))
     of_slots = [
@@ -51,7 +50,7 @@ def select(
         for at, question in enumerate(questions)
     ]
     of_questions = [_documents(places, at, len(slots), doc_ids) for at, slots in enumerate(of_slots)]
-    groups = group_questions(questions, of_slots)
+    groups = group_questions(unpack_json(store.read(queries)), questions, of_slots)
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
     recall, tokens = figures(judged, "recall_at_k"), figures(judged, "retrieved_tokens_at_k")
     verdict = select_winner(

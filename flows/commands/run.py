@@ -105,13 +105,12 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluates, or plans an evaluation, and prints the result; returns the status."""
-    from chunklab_core.inputs.settings import load_config
     from chunklab_core.report.folder import check_output
-    from chunklab_core.stages.prepare import prepare
+    from chunklab_core.stages.prepare import prepare, read_config
 
     docs, questions = _inputs(options)
     overrides = _overrides(options)
-    config = load_config(Path(options.config) if options.config else None, overrides)
+    config = read_config(options.config, overrides)
     out = Path(options.out or config.output.dir)
     check_output(out)
     # The output of a plug-in is no part of the report.

@@ -32,13 +32,13 @@ def test_a_class_is_found_in_an_installed_package() -> None:
     assert load_plugin("collections:OrderedDict").__name__ == "OrderedDict"
 
 
-def test_a_changed_file_is_read_anew(folder: Path) -> None:
+def test_a_changed_file_is_read_again(folder: Path) -> None:
     load_plugin("by_line.py:ByLine", folder)
     (folder / "by_line.py").write_text(BY_LINE.replace("= 3", "= 5"))
     assert load_plugin("by_line.py:ByLine", folder)().width == 5
 
 
-def test_the_file_of_a_plugin_can_be_asked_for(folder: Path) -> None:
+def test_a_plugin_has_a_file_unless_it_is_built_in(folder: Path) -> None:
     assert plugin_file("by_line.py:ByLine", folder) == (folder / "by_line.py").resolve()
     assert plugin_file("json.decoder:JSONDecoder") is not None
     assert plugin_file("sys:path") is None
@@ -47,15 +47,15 @@ def test_the_file_of_a_plugin_can_be_asked_for(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("gone.py:ByLine", "there is no file gone.py"),
-        ("by_line.py:ByLin", "defines no 'ByLin'; did you mean 'ByLine'?"),
+        ("gone.py:ByLine", "the file gone.py does not exist. Write its path"),
+        ("by_line.py:ByLin", "does not define 'ByLin'; did you mean 'ByLine'?"),
         ("no_such_package_here:Thing", "importing no_such_package_here failed: ModuleNotFoundError"),
         ("broken.py:Thing", "importing broken.py failed: ZeroDivisionError"),
-        (":Thing", "write file.py:Class or package.module:Class"),
-        ("by_line.py:", "write file.py:Class or package.module:Class"),
+        (":Thing", "Write file.py:Class or package.module:Class"),
+        ("by_line.py:", "Write file.py:Class or package.module:Class"),
     ],
 )
-def test_what_cannot_be_loaded_is_said_in_one_line(folder: Path, reference: str, message: str) -> None:
+def test_a_plugin_that_cannot_be_loaded_is_one_line(folder: Path, reference: str, message: str) -> None:
     (folder / "broken.py").write_text("1 / 0")
     with pytest.raises(ConfigError) as caught:
         load_plugin(reference, folder)
@@ -67,10 +67,10 @@ def test_what_cannot_be_loaded_is_said_in_one_line(folder: Path, reference: str,
     ("edited", "counts"),
     [("by_line.py", True), ("rules_of_mine/deep.py", True), ("words_of_mine.py", True), ("alone_of_mine.py", False)],
 )
-def test_files_of_the_users_that_a_plugin_imports_are_part_of_it(
+def test_the_users_own_files_that_a_plugin_imports_are_part_of_it(
     edited: str, counts: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`by_line.py` imports a package, one module of which imports another file; nobody imports `alone_of_mine.py`."""
+    """`by_line.py` imports a package, one module of which imports another file; no file imports `alone_of_mine.py`."""
     monkeypatch.syspath_prepend(str(folder))
     for name in [name for name in sys.modules if name.startswith("rules_of_mine")]:
         monkeypatch.delitem(sys.modules, name)
@@ -92,7 +92,7 @@ def test_files_of_the_users_that_a_plugin_imports_are_part_of_it(
     assert in_a_new_process() == before
     (folder / edited).write_text((folder / edited).read_text() + "\n")
 
-    assert [one != other for one, other in zip(in_a_new_process(), before, strict=True)] == [
+    assert [after != first for after, first in zip(in_a_new_process(), before, strict=True)] == [
         counts,
         counts and edited != "by_line.py",
     ]

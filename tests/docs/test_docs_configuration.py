@@ -8,7 +8,8 @@ import yaml
 from pages import ROOT, blocks, read, tables
 
 from chunklab_core.chunk import BUILTINS, default_params
-from chunklab_core.inputs.settings import EvaluationConfig, config_from_mapping
+from chunklab_core.inputs.config import config_from_mapping
+from chunklab_core.inputs.settings import EvaluationConfig
 
 PAGE = ROOT / "docs" / "configuration.md"
 KEYS, STRATEGIES, _ = tables(read(PAGE))

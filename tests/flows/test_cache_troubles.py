@@ -1,4 +1,4 @@
-"""A flow whose cache is damaged, cleared, read-only or full: the figures are those of an undisturbed run."""
+"""A flow with a damaged, cleared, read-only or full cache has the figures of an undisturbed run."""
 
 import builtins
 import errno
@@ -15,8 +15,7 @@ import pytest
 from worlds import Run, World
 
 from chunklab_core import pipeline
-from chunklab_core.cache import fallback as cache_folder
-from chunklab_core.cache import store
+from chunklab_core.cache import fallback, store
 from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.store import Store
 from chunklab_core.stages import all_stages
@@ -30,7 +29,7 @@ def figures(run: Run) -> str:
 
 
 def troubled(world: World, *more: str) -> Run:
-    """A run in which some tasks fail and are tried again, so that two task runs have one name."""
+    """A run in which some tasks fail and run again, so that two task runs have the same name."""
     (world.folder / "stub.seen").unlink(missing_ok=True)
     assert cli.run(["--quiet", *world.arguments(*more)]) == 0
     seen = world.folder / "stub.seen"
@@ -39,7 +38,7 @@ def troubled(world: World, *more: str) -> Run:
 
 
 def names_another_result(path: Path) -> None:
-    """One digit of the reference is another."""
+    """One digit of the reference differs."""
     text = path.read_text()
     path.write_text(
         text.replace(path.name[-4:] + '\\"', ("0" if path.name[-4] != "0" else "1") + path.name[-3:] + '\\"')
@@ -64,12 +63,12 @@ def is_json_of_another_kind(path: Path) -> None:
     path.write_text('["result"]')
 
 
-def test_a_record_of_prefect_that_does_not_name_its_result_is_made_anew(first: tuple[World, Run], world: World) -> None:
-    ways = (names_another_result, is_a_folder, is_text, is_another_record, is_json_of_another_kind)
+def test_a_record_of_prefect_with_a_wrong_result_is_replaced(first: tuple[World, Run], world: World) -> None:
+    damages = (names_another_result, is_a_folder, is_text, is_another_record, is_json_of_another_kind)
     records = sorted((world.cache / "prefect").iterdir())
     before = [path.read_text() if path.is_file() else "" for path in records]
-    for at, path in enumerate(records):
-        ways[at % len(ways)](path)
+    for number, path in enumerate(records):
+        damages[number % len(damages)](path)
     assert all(not path.is_file() or path.read_text() != text for path, text in zip(records, before, strict=True))
 
     again, third = world.run(), world.run()
@@ -78,7 +77,7 @@ def test_a_record_of_prefect_that_does_not_name_its_result_is_made_anew(first: t
     assert (again.seen, third.made) == ([], set())
 
 
-def test_a_file_in_the_place_of_all_records_gives_way(first: tuple[World, Run], world: World) -> None:
+def test_a_file_in_the_place_of_all_records_is_removed(first: tuple[World, Run], world: World) -> None:
     shutil.rmtree(world.cache / "prefect")
     (world.cache / "prefect").write_text("a file where a folder was")
 
@@ -98,7 +97,7 @@ def before_stage(monkeypatch: pytest.MonkeyPatch, stage: str, happens: Callable[
     monkeypatch.setattr(pipeline, "run_stage", run)
 
 
-def test_what_another_process_takes_away_during_a_flow_is_made_again(
+def test_what_another_process_removes_during_a_flow_is_made_again(
     first: tuple[World, Run], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refresh() -> None:
@@ -129,7 +128,7 @@ def test_what_another_process_takes_away_during_a_flow_is_made_again(
     }
 
 
-def test_a_flow_over_a_read_only_cache_leaves_it_as_it_is(
+def test_a_flow_over_a_read_only_cache_does_not_change_it(
     first: tuple[World, Run], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial = tempfile.TemporaryFile
@@ -151,7 +150,7 @@ def test_a_flow_over_a_read_only_cache_leaves_it_as_it_is(
     assert content() == before
 
 
-def test_a_flow_on_a_disk_that_fills_up_goes_on_on_another(
+def test_when_the_disk_fills_up_the_flow_continues_on_another_disk(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     shutil.rmtree(world.cache)
@@ -166,7 +165,7 @@ def test_a_flow_on_a_disk_that_fills_up_goes_on_on_another(
         write(path, parts)
 
     monkeypatch.setattr(store, "write_atomically", refused)
-    monkeypatch.setattr(cache_folder, "_device", lambda folder: int(folder.is_relative_to(world.cache)))
+    monkeypatch.setattr(fallback, "_device", lambda folder: int(folder.is_relative_to(world.cache)))
     again = troubled(world)
     monkeypatch.undo()
 
@@ -177,7 +176,7 @@ def test_a_flow_on_a_disk_that_fills_up_goes_on_on_another(
 def test_records_that_prefect_cannot_write_do_not_end_a_run(
     first: tuple[World, Run], world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It logs its own failure and goes on; the next run asks the store, not the records, for what is there."""
+    """Prefect logs its own failure and continues; the next run looks into the store, not into the records."""
     opened, refusals = io.open, []
 
     def refused(file: Any, mode: str = "r", *more: Any, **named: Any) -> Any:

@@ -26,8 +26,8 @@ from chunklab_core.cache import code_memory
 from chunklab_core.cache import keys as fingerprint
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
-from chunklab_core.inputs import settings as config
-from chunklab_core.inputs.settings import load_config
+from chunklab_core.inputs.config import load_config
+from chunklab_core.inputs.rules import RULES
 from chunklab_core.models import card as model_cards
 from chunklab_core.models import sentence_transformer as encoder
 from chunklab_core.parse import BUILTINS as READERS
@@ -140,7 +140,7 @@ def setting_of_a_kind_to_come(key: str, value: object) -> Change:
     """Of a setting that has one value yet: its key must be ready for a second."""
 
     def change(case: Case) -> None:
-        case.patch.setitem(config._RULES, key, lambda typed: typed)  # type: ignore[index]
+        case.patch.setitem(RULES, key, lambda typed: typed)  # type: ignore[index]
         setting(key, value)(case)
 
     return change
@@ -448,7 +448,7 @@ def test_a_change_runs_the_nodes_it_concerns_and_no_other(
 
 
 def test_every_setting_stands_in_the_table_or_has_one_value_yet() -> None:
-    assert set(config._RULES) == {row for row in TABLE if row in config._RULES} | set(ONE_VALUE)
+    assert set(RULES) == {row for row in TABLE if row in RULES} | set(ONE_VALUE)
     for key, value in ONE_VALUE.items():
         with pytest.raises(ConfigError, match=key):
             load_config(None, [f"{key}={json.dumps(value)}"])

@@ -12,12 +12,10 @@ from typing import Any, get_args, get_type_hints
 import jsonschema
 import pytest
 
-from chunklab_core.inputs.settings import RANKING_METRICS
 from chunklab_core.records.report import Report
 from chunklab_core.report.json import report_to_json, report_to_mapping, written_fields
 from chunklab_core.report.schema import report_schema
 from chunklab_core.report.undefined import WORDS
-from chunklab_core.score import METRICS
 from chunklab_core.stages.report_schema import PATH, schema_text
 
 SCHEMA = json.loads(PATH.read_text(encoding="utf-8"))
@@ -47,10 +45,6 @@ def test_a_new_metric_is_in_the_schema_of_every_cell_and_k() -> None:
         assert described["properties"]["recall_at_k"] == {"type": "number", "minimum": 0, "maximum": 1}
         assert described["properties"]["longest_at_k"] == {"type": "number", "minimum": 0}
         assert {"recall_at_k", "longest_at_k"} <= set(described["required"])
-
-
-def test_the_metrics_that_may_rank_cells_are_those_that_settings_allow() -> None:
-    assert set(RANKING_METRICS) <= {"balanced", *METRICS}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from cases import expected, given, needs_cases, written_out
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Span
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.records.scores import QuestionScore
 from chunklab_core.score import QuestionGold, mean_scores, score_question
 from chunklab_core.score.gold import contains, find_gold
@@ -43,7 +43,7 @@ def test_c16_metrics_are_what_the_case_says() -> None:
 def _scored(name: str, answers: dict[str, Any], k: int) -> QuestionScore:
     texts = [*answers["retrieved"], *([answers["rank_4"]] if "rank_4" in answers else [])]
     chunks = [Chunk(f"d#{at}", "d", Span(at, at + len(text)), text, "", 5) for at, text in enumerate(texts)]
-    question = Question(name, "?", tuple((gold,) for gold in answers["gold"]))
+    question = Gold(name, tuple((gold,) for gold in answers["gold"]))
     finds = find_gold(question, chunks, [normalize_chunk(chunk, []) for chunk in chunks])
     gold = QuestionGold(int(finds.found.any(axis=1).sum()), [GoldSlot((), 1)])
     return score_question(question, chunks, finds, k, gold=gold, spans=[], count_tokens=lambda text: len(text.split()))

@@ -7,7 +7,7 @@ import pytest
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.in_tokens import document_in_tokens, in_tokens
 from chunklab_core.score.places import GoldChunks, SlotPlace
 from chunklab_core.score.stored import pack_gold_chunks, unpack_gold_chunks
@@ -23,8 +23,8 @@ def chunk(at: int, start: int, end: int) -> Chunk:
 
 def test_places_of_gold_and_chunks_are_counted_in_tokens_of_the_document() -> None:
     questions = [
-        Question("q0", "?", (("not to be seen",), ("three", "two three"))),
-        Question("q1", "?", (("one",),)),
+        Gold("q0", (("not to be seen",), ("three", "two three"))),
+        Gold("q1", (("one",),)),
     ]
     places = {
         (0, 1): (SlotPlace(1, 5, 4, 13, 0), SlotPlace(0, 5, 8, 13, 0)),
@@ -44,7 +44,7 @@ def test_places_of_gold_and_chunks_are_counted_in_tokens_of_the_document() -> No
 
 
 def test_what_is_kept_comes_back() -> None:
-    questions = [Question("q", "?", (("two",),))]
+    questions = [Gold("q", (("two",),))]
     part = document_in_tokens(0, Document("d", TEXT), [chunk(0, 0, 7)], {(0, 0): (SlotPlace(0, 0, 4, 7, 0),)})
     made = in_tokens([part], questions, count_tokens)
     holders = GoldChunks(np.array([[0, 0, 0, 0, 1, 4, 7]]), {0: ("two", "twa")})

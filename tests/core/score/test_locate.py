@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.locate import locate
 from chunklab_core.score.wordings import wordings_of
 
@@ -13,7 +13,7 @@ def test_every_place_of_a_wording_is_located_and_the_nearest_where_there_is_no_c
         "Nothing of that here, at all.",
         "First oil teh hinge well, then go.",
     ]
-    wordings = wordings_of([Question("q", "?", (("oil the hinge", "oil the hinge well"),))], 0.88)
+    wordings = wordings_of([Gold("q", (("oil the hinge", "oil the hinge well"),))], 0.88)
     found = locate(texts, wordings)
 
     assert [(o.wording, texts[0][o.start : o.end], o.edits) for o in found[0].occurrences] == [

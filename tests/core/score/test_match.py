@@ -15,7 +15,7 @@ from chunklab_core.inputs.questions import load_questions
 from chunklab_core.parse import parse_document
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.chunk_edges import passage_of
 from chunklab_core.score.gold import find, make_snippet
 from chunklab_core.score.locate import locate
@@ -151,7 +151,7 @@ def slowly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str],
 
 
 def quickly(document: Document, chunks: Sequence[Chunk], snippets: Sequence[str], threshold: float) -> list[ChunkMatch]:
-    wordings = wordings_of([Question("q", "?", tuple((snippet,) for snippet in snippets))], threshold)
+    wordings = wordings_of([Gold("q", tuple((snippet,) for snippet in snippets))], threshold)
     return match_chunks([(document, chunks)], locate([document.text], wordings), wordings)[0]
 
 

@@ -7,7 +7,7 @@ from gold_worlds import CORPUS, QUESTIONS, located_corpus
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.score.chunk_edges import passage_of
 from chunklab_core.score.gold import find_gold
 from chunklab_core.score.in_tokens import InTokens
@@ -69,7 +69,7 @@ def test_holders_are_the_rows_of_chunks_and_serve_any_ranking() -> None:
 
 def test_finds_are_those_of_find_gold_with_the_words_that_differ() -> None:
     text = "Oil teh hinge of the gate. Oil the hinge of the gate."
-    question = Question("q", "?", (("Oil the hinge of the gate.", "the gate"),))
+    question = Gold("q", (("Oil the hinge of the gate.", "the gate"),))
     pieces = [chunk(text, 0, 26), chunk(text, 5, 50), chunk(text, 26, 53)]
     wordings = wordings_of([question], 0.9)
     found = gold_chunks(

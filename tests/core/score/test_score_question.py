@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Span
-from chunklab_core.records.questions import Question
+from chunklab_core.records.questions import Gold
 from chunklab_core.records.scores import FuzzyFind, QuestionScore
 from chunklab_core.score import METRICS, QuestionGold, is_share, mean_scores, score_question
 from chunklab_core.score.gold import find_gold
@@ -39,7 +39,7 @@ NO_PLACE = [GoldSlot((), 1)]  # for tests of figures that do not count tokens of
 
 
 def scored(gold: list[str | tuple[str, ...]], chunks: list[Chunk], k: int = 3) -> QuestionScore:
-    question = Question("q", "?", tuple((slot,) if isinstance(slot, str) else slot for slot in gold))
+    question = Gold("q", tuple((slot,) if isinstance(slot, str) else slot for slot in gold))
     finds = find_gold(question, chunks, [normalize_chunk(one, []) for one in chunks])
     known = QuestionGold(int(finds.found.any(axis=1).sum()), NO_PLACE)
     return score_question(question, chunks, finds, k, gold=known, spans=[], count_tokens=words)
@@ -71,7 +71,7 @@ def test_the_definitions_on_four_questions() -> None:
 def test_chunks_below_k_change_no_figure() -> None:
     """Of three chunks that hold the gold, one came back at rank 2 and one below k; the gold is tokens 4 to 10."""
     chunks = [chunk("none"), chunk(f"{LAMP} x", 10), chunk(f"{LAMP} y", 100)]
-    question = Question("q", "?", ((LAMP,),))
+    question = Gold("q", ((LAMP,),))
     finds = find_gold(question, chunks, [normalize_chunk(one, []) for one in chunks])
     gold = QuestionGold(3, [GoldSlot([Stretch(0, 4, 10)], 6)])
     spans = [Stretch(0, 0, 2), Stretch(0, 4, 11), Stretch(0, 4, 10)]
@@ -142,7 +142,7 @@ def test_gold_in_the_prefix_is_found_and_counted() -> None:
 
 
 def test_gold_tokens_never_exceed_those_of_their_chunk() -> None:
-    question = Question("q", "?", ((LAMP,),))
+    question = Gold("q", ((LAMP,),))
     chunks = [chunk(LAMP)]
     finds = find_gold(question, chunks, [normalize_chunk(chunks[0], [])])
     score = score_question(question, chunks, finds, 1, gold=QuestionGold(1, NO_PLACE), spans=[], count_tokens=len)
@@ -158,7 +158,7 @@ def test_a_fuzzy_find_is_listed_with_the_words_that_differ_and_an_exact_one_is_n
 
 
 def test_finds_of_another_ranking_or_no_k_are_refused() -> None:
-    question = Question("q", "?", ((LAMP,),))
+    question = Gold("q", ((LAMP,),))
     finds, gold = find_gold(question, [], []), QuestionGold(0, NO_PLACE)
     with pytest.raises(ValueError, match="one row a chunk"):
         score_question(question, [chunk(LAMP)], finds, 3, gold=gold, spans=[], count_tokens=words)

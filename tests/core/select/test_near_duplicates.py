@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 
@@ -32,6 +33,10 @@ WORDINGS = (
 )
 
 
+def groups_of(questions: Sequence[Question], places: Sequence[Sequence[Place | None]]) -> tuple[str, ...]:
+    return group_questions([each.query for each in questions], [each.gold for each in questions], places)
+
+
 def asked(query: str, *gold: str, name: str = "", documents: tuple[str, ...] = ()) -> Question:
     return Question(name or f"{query} {gold}", query, tuple((each,) for each in gold), documents=documents)
 
@@ -40,7 +45,7 @@ def are_one(
     one: Question, other: Question, places: tuple[tuple[Place | None, ...], tuple[Place | None, ...]] | None = None
 ) -> bool:
     unknown = [[None] * len(question.slots) for question in (one, other)]
-    labels = group_questions([one, other], places or unknown)
+    labels = groups_of([one, other], places or unknown)
     return labels[0] == labels[1]
 
 
@@ -165,18 +170,18 @@ def test_what_is_linked_by_a_chain_is_one_group_named_by_its_smallest_id() -> No
         asked("Who pays?", "The seller pays for everything.", name="a"),
     ]
 
-    assert group_questions(chain, [[None]] * 4) == ("b", "b", "b", "a")
-    assert group_questions(chain[::-1], [[None]] * 4) == ("a", "b", "b", "b")
+    assert groups_of(chain, [[None]] * 4) == ("b", "b", "b", "a")
+    assert groups_of(chain[::-1], [[None]] * 4) == ("a", "b", "b", "b")
 
 
 def test_questions_without_gold_and_without_words_are_grouped_too() -> None:
-    assert group_questions([], []) == ()
-    assert group_questions([Question("1", "???", ()), Question("2", "!!!", ())], [(), ()]) == ("1", "2")
+    assert groups_of([], []) == ()
+    assert groups_of([Question("1", "???", ()), Question("2", "!!!", ())], [(), ()]) == ("1", "2")
 
 
 def test_places_have_to_fit_the_slots() -> None:
     with pytest.raises(ValueError, match="one place or None a slot"):
-        group_questions([asked("How fast is it?", "Refunds take five days.")], [()])
+        groups_of([asked("How fast is it?", "Refunds take five days.")], [()])
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
@@ -184,7 +189,7 @@ def test_places_have_to_fit_the_slots() -> None:
 def test_groups_by_place_are_those_of_the_slow_definition(bounds: list[tuple[int, int]]) -> None:
     questions = [asked(f"{chr(97 + at)}lpha", f"gold number {at} of this world") for at in range(len(bounds))]
     places = [("a", start, start + length) for start, length in bounds]
-    labels = group_questions(questions, [(place,) for place in places])
+    labels = groups_of(questions, [(place,) for place in places])
 
     group = list(range(len(bounds)))
     for _ in bounds:  # the slow way: every pair, again and again, until nothing moves
@@ -203,7 +208,7 @@ def test_rewordings_count_their_facts_and_have_the_status_of_the_facts() -> None
         for at, wording in enumerate(WORDINGS)
         for fact in facts
     ]
-    labels = group_questions(reworded, [[None] * len(question.slots) for question in reworded])
+    labels = groups_of(reworded, [[None] * len(question.slots) for question in reworded])
 
     assert len(labels) == 120
     assert Counter(Counter(labels).values()) == {6: 20}
@@ -224,7 +229,7 @@ def test_rewordings_count_their_facts_and_have_the_status_of_the_facts() -> None
 def test_ordinary_sets_are_not_merged(name: str, n_questions: int, fewest: int, largest: int) -> None:
     """privacy_qa asks many questions of one passage: 98 of its 194 share their whole gold with another one."""
     questions = load_questions(BENCHMARKS / name / "questions.yaml")
-    sizes = Counter(group_questions(questions, _places(BENCHMARKS / name / "docs", questions)))
+    sizes = Counter(groups_of(questions, _places(BENCHMARKS / name / "docs", questions)))
 
     assert len(questions) == n_questions
     assert fewest <= len(sizes) < n_questions
@@ -252,7 +257,7 @@ def test_ten_thousand_questions_of_one_pattern_take_seconds() -> None:
         asked(f"How long is the refund period for {name}?", f"The refund period for {name}.") for name in names
     ]
     began = process_time()
-    labels = group_questions(questions, [[("a", 30 * at, 30 * at + 25)] for at in range(10_000)])
+    labels = groups_of(questions, [[("a", 30 * at, 30 * at + 25)] for at in range(10_000)])
 
     assert len(set(labels)) == 10_000
     assert process_time() - began < 10  # about one; every pair would take minutes

@@ -116,13 +116,6 @@ def test_a_metric_is_one_file_and_one_line(copy: Copy) -> None:
     assert cell["by_k"]["20"]["empty"] == cell["empty"] - 30
 
 
-def test_a_metric_may_rank_the_cells(copy: Copy) -> None:
-    copy.add_file("score/empty_places.py", METRIC)
-    copy.add_line("score/__init__.py", '    "mrr": ', '    "empty": "chunklab_core.score.empty_places:empty_places",')
-
-    assert copy.report({**SETTINGS, "eval": {"ranking_metric": "empty"}})["ranking_metric"] == "empty"
-
-
 def test_a_retriever_is_one_file_and_one_line(copy: Copy) -> None:
     copy.add_file("retrieve/first.py", RETRIEVER)
     line = '    "first": Retriever("chunklab_core.retrieve.first", index="words"),'

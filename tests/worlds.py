@@ -17,8 +17,9 @@ from chunklab_core import pipeline
 from chunklab_core.chunk.health import document_health, summarize
 from chunklab_core.models.card import ModelCard
 from chunklab_core.models.embedder import Embedder
-from chunklab_core.records.chunks import Chunk, Health
+from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Element, Span
+from chunklab_core.records.health import Health
 from chunklab_core.report.json import report_to_json
 
 RETRIEVERS = ("dense", "bm25", "hybrid")

@@ -1,1 +1,1 @@
-"""How results are named, kept, shared and removed."""
+"""Results: how they are named, stored, shared and removed."""

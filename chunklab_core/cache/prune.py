@@ -156,7 +156,7 @@ def _latest_of_each(runs: Collection[RunRecord]) -> Iterator[RunRecord]:
     """The newest run that ended well, for each pair of documents and questions."""
     seen = set()
     for record in runs:  # newest first
-        pair = record.explained.get("folder"), record.explained.get("asked_in")
+        pair = record.explained.get("folder"), record.explained.get("questions_file")
         if record.how == "done" and pair not in seen:
             seen.add(pair)
             yield record

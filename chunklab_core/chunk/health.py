@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from chunklab_core.chunk.prefix import Paths, path_shortened
 from chunklab_core.chunk.sentences import begins_sentence
-from chunklab_core.records.chunks import NO_MODEL, Chunk, Health
+from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document
+from chunklab_core.records.health import NO_MODEL, Health
 
 Pieces = Mapping[str, tuple[Sequence[int] | NDArray[np.int64], int | None]]
 """The cost of each chunk in a model's own tokens, and how many tokens the model reads (None: all), by model."""

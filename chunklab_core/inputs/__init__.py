@@ -1,1 +1,1 @@
-"""What the user typed, checked before any work."""
+"""The user's settings and questions, checked before any work."""

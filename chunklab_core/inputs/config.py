@@ -151,7 +151,7 @@ class _Reader:
         for name in setting if isinstance(setting, tuple) else (setting,):
             if choices and name not in choices:
                 guess = did_you_mean(str(name), choices)
-                raise self._error(path, problem, f"The known names are {', '.join(choices)}.", guess)
+                raise self._error(path, problem, f"Known: {', '.join(choices)}.", guess)
         return setting
 
     def _check_known(self, path: tuple[str, ...]) -> None:

@@ -1,1 +1,1 @@
-"""Embedding models: what a name stands for, and how texts become vectors."""
+"""Embedding models: the files behind a name, and how texts become vectors."""

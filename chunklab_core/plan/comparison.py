@@ -31,7 +31,7 @@ Difference = tuple[tuple[str, ...], Any, Any]
 
 def explain(run: Mapping[str, Any], work: Sequence[Node]) -> dict[str, Any]:
     """Everything that shapes the results of a run, in plain JSON types; `run` is the content of its inputs."""
-    explained: dict[str, Any] = {name: run[name] for name in ("folder", "asked_in", "corpus", "questions")}
+    explained: dict[str, Any] = {name: run[name] for name in ("folder", "questions_file", "corpus", "questions")}
     explained["backend"] = {name: version_of(name) for name in LIBRARIES}
     explained["nodes"] = [_explain(node) for node in work]
     plain: dict[str, Any] = unpack_json(pack_json(explained))
@@ -107,7 +107,7 @@ def _most_similar(now: Mapping[str, Any], earlier: Iterator[RunRecord]) -> RunRe
     latest = same_folder = None
     for record in earlier:
         if record.explained["folder"] == now["folder"]:
-            if record.explained["asked_in"] == now["asked_in"]:
+            if record.explained["questions_file"] == now["questions_file"]:
                 return record
             same_folder = same_folder or record
         latest = latest or record

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.records.documents import Document, Span
-from chunklab_core.records.marks import Amount, Count, Name, Reasons, Share, Undefined
-
-NO_MODEL = "none"
-"""Stands for the model in the health of chunks that no model reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +67,3 @@ class EmbedTexts(Protocol):
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (texts, dim), float32, unit rows (or a zero row)."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The quality of a strategy's chunks before any retrieval. Shares are fractions in [0, 1].
-
-    `pct_oversized` has one entry per embedding model (`NO_MODEL` where no model is used);
-    `tables_intact` is None where the corpus holds no table.
-    """
-
-    strategy: Name
-    n_chunks: Count
-    median_tokens: Annotated[Amount | None, Undefined("no_chunks")]
-    pct_tiny: Annotated[Share | None, Undefined("no_chunks")]
-    pct_oversized: Annotated[Mapping[str, Share | None], Undefined("no_chunks")]
-    boundary: Annotated[Share | None, Undefined("no_chunks")]
-    tables_intact: Annotated[Share | None, Undefined("no_tables")]
-    lost_characters: Count
-    path_shortened: Count = 0
-    undefined: ClassVar[Reasons]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from chunklab_core.records.chunks import Health
+from chunklab_core.records.health import Health
 from chunklab_core.records.marks import (
     Amount,
     Count,

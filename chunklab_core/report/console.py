@@ -17,7 +17,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chunklab_core.records.chunks import Health
+from chunklab_core.records.health import Health
 from chunklab_core.records.report import Cell, CellVerdict, MadeEntry, Report
 from chunklab_core.report.console_survey import survey_lines
 from chunklab_core.report.losses import lines_of_loss

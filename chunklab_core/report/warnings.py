@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from chunklab_core.records.chunks import NO_MODEL, Health
+from chunklab_core.records.health import NO_MODEL, Health
 from chunklab_core.records.report import Cell, DocumentEntry, Report, SkippedFile, Warning
 from chunklab_core.report.words import count, some
 

@@ -17,9 +17,6 @@ from chunklab_core.records.scores import Loss, LossPart, LostSlots
 LOSS_PARTS: tuple[LossPart, ...] = get_args(LossPart)
 """In the order in which they are checked; the slot is assigned to the first that applies."""
 
-READS_A_WINDOW = "dense"
-"""The leg whose model reads a chunk up to its window and no further."""
-
 
 @dataclass(frozen=True, slots=True)
 class SlotFacts:
@@ -47,12 +44,14 @@ class QuestionFacts:
         legs: the candidates of each retriever as rows, best first; plain ints, because lookups are faster than with
             numpy's. A cell of one retriever has one leg.
         before_rerank: the top-k rows before the reranker; None without one.
+        windowed: the legs whose model reads a chunk up to its window and no further.
     """
 
     question_id: str
     slots: tuple[SlotFacts, ...]
     legs: Mapping[str, Sequence[int]]
     before_rerank: Sequence[int] | None = None
+    windowed: Set[str] = frozenset()
 
 
 def cell_loss(trails: Sequence[QuestionFacts], k: int) -> Loss:
@@ -94,7 +93,7 @@ def _part(trail: QuestionFacts, slot: SlotFacts, k: int) -> LossPart | None:
     if not slot.holders:
         return "cut"
     tops = {leg for leg, rows in trail.legs.items() if not slot.holders.isdisjoint(rows[:k])}
-    if slot.read is not None and not slot.read and not tops - {READS_A_WINDOW}:
+    if slot.read is not None and not slot.read and not tops - trail.windowed:
         return "truncated"
     if all(slot.holders.isdisjoint(rows) for rows in trail.legs.values()):
         return "candidates"

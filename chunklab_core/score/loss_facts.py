@@ -42,6 +42,7 @@ def cell_facts(
     held: RowsBySlot,
     read: RowsBySlot | None,
     legs: Mapping[str, Sequence[Sequence[int]]],
+    windowed: Set[str],
 ) -> list[QuestionFacts]:
     """The facts about all questions of a cell.
 
@@ -51,12 +52,14 @@ def cell_facts(
         held: all chunks that hold gold.
         read: those that hold it within the model's window; None without a model.
         legs: the rows that each retriever ranked as candidates, by retriever and question.
+        windowed: the legs whose model reads a chunk up to its window and no further.
     """
     return [
         QuestionFacts(
             score.question_id,
             tuple(_slot_facts(found, (at, slot), gold, held, read) for slot, found in enumerate(score.found)),
             {name: ranked[at] for name, ranked in legs.items()},
+            windowed=windowed,
         )
         for at, score in enumerate(scores)
     ]

@@ -32,13 +32,13 @@ from chunklab_core.plugins import is_plugin, plugin_digest
 from chunklab_core.records.documents import UnreadFile
 from chunklab_core.records.questions import Question
 from chunklab_core.retrieve import RETRIEVERS, needs_vectors
+from chunklab_core.score import METRICS
 
+_A_COST = "retrieved_tokens_at_k"  # more of it is no better, so it ranks no cells
 _CHOICES: Choices = {
     "retrieval.mode": tuple(RETRIEVERS),
     "retrieval.compare": tuple(RETRIEVERS),
-    "eval.ranking_metric": (  # shares that are better when higher, and that reports show for each cell
-        *("balanced", "recall_at_k", "hit_rate_at_k", "mrr", "precision_at_k", "context_efficiency"),
-    ),
+    "eval.ranking_metric": ("balanced", *(name for name in METRICS if name != _A_COST)),
 }
 
 
@@ -86,7 +86,7 @@ def _prepare(docs: Path, questions_file: Path, settings: EvaluationConfig, store
         "unscored": [question.question_id for question in questions if not question.slots],
         "suffixes": sorted({Path(file.path).suffix.lower() for file in files}),
         "folder": str(folder.resolve()),
-        "asked_in": str(questions_file.resolve()),
+        "questions_file": str(questions_file.resolve()),
         "skipped": [asdict(file) for file in skipped],
         "settings": to_mapping(settings),
         "output": settings.output.dir,
@@ -201,6 +201,6 @@ def _check_documents(questions: Sequence[Question], doc_ids: Sequence[str], skip
                 raise ConfigError(f"{named} {left_out[doc_id]}. Name a document that is read.")
             if doc_id not in known:
                 raise ConfigError(
-                    f"{named} is no document of the folder{did_you_mean(doc_id, list(doc_ids))} "
+                    f"{named} is not a document of the folder{did_you_mean(doc_id, list(doc_ids))} "
                     "Write the path relative to the folder."
                 )

@@ -17,8 +17,8 @@ from chunklab_core.errors import note_text
 from chunklab_core.graph import work_once
 from chunklab_core.models.sentence_transformer import LIBRARIES
 from chunklab_core.plugins import is_plugin
-from chunklab_core.records.chunks import Health
 from chunklab_core.records.documents import Note
+from chunklab_core.records.health import Health
 from chunklab_core.records.report import (
     SCHEMA_VERSION,
     Cell,

@@ -10,6 +10,7 @@ from chunklab_core.cache.protocol import Ref, ResultStore
 from chunklab_core.records.questions import Gold
 from chunklab_core.records.rankings import Ranking
 from chunklab_core.records.scores import QuestionScore
+from chunklab_core.retrieve import needs_vectors
 from chunklab_core.score import METRICS, QuestionGold, score_question
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.loss import cell_loss
@@ -47,11 +48,12 @@ def score(
     windows = [read_embedded(store, ref).window_ends for ref in embedded]
     rows_read = read_by_slot(gold_chunks, windows[0]) if windows else None
     rows_of_slots = rows_by_slot(gold_chunks)
+    windowed = {name for name in leg_names if needs_vectors(name)}
     by_k = [
         {
             "k": k,
             "questions": [asdict(score) for score in scores],
-            "loss": asdict(cell_loss(cell_facts(scores, tokens, rows_of_slots, rows_read, rows_of_legs), k)),
+            "loss": asdict(cell_loss(cell_facts(scores, tokens, rows_of_slots, rows_read, rows_of_legs, windowed), k)),
         }
         for k, scores in zip(top_k, sweep, strict=True)
     ]

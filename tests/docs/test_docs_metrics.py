@@ -4,7 +4,7 @@ import doctest
 
 from pages import ROOT, read
 
-from chunklab_core.records.chunks import Health
+from chunklab_core.records.health import Health
 from chunklab_core.records.report import CellAtK
 from chunklab_core.score import METRICS
 

@@ -85,16 +85,16 @@ def test_a_file_in_the_place_of_all_records_is_removed(first: tuple[World, Run],
     assert (world.cache / "prefect").is_dir()
 
 
-def before_stage(monkeypatch: pytest.MonkeyPatch, stage: str, happens: Callable[[], None]) -> None:
+def before_stage(monkeypatch: pytest.MonkeyPatch, stage: str, event: Callable[[], None]) -> None:
     """Once, when the first task of a stage begins."""
-    run_stage, left = pipeline.run_stage, [happens]
+    run_stage, events = pipeline.run_stage, [event]
 
     def run(name: str, *arguments: Any, **named: Any) -> Ref:
-        if name == stage and left:
-            left.pop()()
+        if name == stage and events:
+            events.pop()()
         return run_stage(name, *arguments, **named)
 
-    monkeypatch.setattr(pipeline, "run_stage", run)
+    monkeypatch.setattr("tasks.stages.run_stage", run)
 
 
 def test_what_another_process_removes_during_a_flow_is_made_again(

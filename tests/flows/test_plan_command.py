@@ -1,4 +1,4 @@
-"""--plan on the command line, and the reasons that a run leaves in Prefect's log and in its report."""
+"""`--plan` on the command line, and the reasons in the task log and in the report of a run."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ from flows import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PLAN_AND_TELL = """
+PLAN_AND_LIST_MODULES = """
 import sys
 from flows import cli
 status = cli.run(sys.argv[1:])
@@ -28,11 +28,11 @@ INPUTS = {"inputs", "corpus", "queries", "questions", "gold", "tags", "code"}  #
 
 def test_a_plan_starts_nothing_and_leaves_nothing_but_the_inputs(tmp_path: Path) -> None:
     world = World(tmp_path / "world").write()
-    command = [sys.executable, "-c", PLAN_AND_TELL, *world.arguments("--plan", "--json")]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", PLAN_AND_LIST_MODULES, *world.arguments("--plan", "--json")]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
-    assert said.stderr == "0\n"
-    plan = json.loads(said.stdout)
+    assert ended.stderr == "0\n"
+    plan = json.loads(ended.stdout)
     assert (plan["run"], plan["reused"], plan["compared_with"]) == (len(plan["nodes"]), 0, None)
     assert {node["stage"] for node in plan["nodes"]} == set(all_stages())
     assert {tuple(node["reasons"]) for node in plan["nodes"]} == {("first run with this cache",)}
@@ -75,11 +75,11 @@ def test_after_a_run_the_plan_names_the_change_and_the_time_it_takes(
 
 
 @pytest.mark.prefect
-def test_a_run_says_why_in_prefects_log_and_in_the_report(world: World) -> None:
+def test_the_task_log_and_the_report_of_a_run_have_the_reasons(world: World) -> None:
     strategies = [{"name": "fixed", "params": {"chunk_size": 20, "overlap": 2}}, *world.strategies()[1:]]
     run = world.run(strategies=strategies)
 
-    made = {(one["stage"], one["label"]): one for one in run.report["provenance"]["run"]["made"]}
+    made = {(entry["stage"], entry["label"]): entry for entry in run.report["provenance"]["run"]["made"]}
     assert {f"{stage} {label}" for stage, label in made} == run.made
     assert made["chunk", "fixed"]["reasons"] == ["chunk_size 16 -> 20"]
     assert (made["chunk", "fixed"]["new"], made["chunk", "fixed"]["taken_over"]) == (3, 0)
@@ -106,7 +106,7 @@ def test_a_run_is_on_record_with_what_it_made_and_leaves_no_lock(first: tuple[Wo
 
 
 def messages() -> dict[str, list[str]]:
-    """Of the newest flow run on the server, what its tasks logged, in order, by the name of the task run."""
+    """The messages of each task of the newest flow run, in order, by the name of the task run."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId, LogFilter, LogFilterFlowRunId
     from prefect.client.schemas.sorting import FlowRunSort, LogSort

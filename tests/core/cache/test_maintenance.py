@@ -121,8 +121,8 @@ def test_the_command_line(store: Store) -> None:
     store.path_of(NEW).write_bytes(b"damaged")
     found = command(store, "verify")
     assert (found.returncode, found.stderr) == (1, "")
-    assert f"damaged, taken away: {NEW}" in found.stdout
-    assert "1 result and 2 items taken away" in command(store, "prune", "--older-than", "30d").stdout
+    assert f"damaged and removed: {NEW}" in found.stdout
+    assert "Removed 1 result and 2 items" in command(store, "prune", "--older-than", "30d").stdout
     nothing = command(store, "prune")
     assert (nothing.returncode, nothing.stderr.count("\n"), nothing.stdout) == (2, 1, "")
     assert command(store, "clear").returncode == 0

@@ -53,12 +53,12 @@ def test_the_oldest_are_removed_until_the_rest_fits(store: Store) -> None:
 
 
 def test_unused_is_what_the_latest_runs_do_not_need(store: Store) -> None:
-    ran(store, OLD, folder="a", asked_in="q")
-    ran(store, NEW, folder="a", asked_in="q")
-    ran(store, OLD, folder="b", asked_in="q")
+    ran(store, OLD, folder="a", questions_file="q")
+    ran(store, NEW, folder="a", questions_file="q")
+    ran(store, OLD, folder="b", questions_file="q")
     prune(store, unused=True)
     assert store.refs() == [OLD, NEW]  # each is needed by the latest run of a pair
-    ran(store, NEW, folder="b", asked_in="q")
+    ran(store, NEW, folder="b", questions_file="q")
     prune(store, unused=True)
     assert store.refs() == [NEW]
     assert items(store) == {SHARED, ONLY_NEW}

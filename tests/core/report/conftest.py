@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chunklab_core.inputs.settings import EvaluationConfig, to_mapping
-from chunklab_core.records.chunks import Health
+from chunklab_core.records.health import Health
 from chunklab_core.records.report import (
     SCHEMA_VERSION,
     Cell,

@@ -160,7 +160,7 @@ def test_a_figure_cut_at_the_edge_of_a_chunk_is_not_a_smaller_figure(
 
 def test_gold_is_judged_by_slot_in_any_wording_prefix_included_and_only_in_its_documents() -> None:
     text = "Oil the hinge. Shut the gate."
-    question = Gold("q", (("grease the hinge", "Oil the hinge."), ("Gate care",), ("no such",)), (), ("yard.md",))
+    question = Gold("q", (("grease the hinge", "Oil the hinge."), ("Gate care",), ("no such",)), ("yard.md",))
     chunks = [
         chunk_of(text, 0, 14, doc_id="other.md"),
         chunk_of(text, 0, 14, doc_id="yard.md"),

@@ -29,7 +29,9 @@ def part(
 ) -> LossPart | None:
     """Where the slot is lost under dense search, or under hybrid where the other leg's rows are given, too."""
     legs = {"dense": dense} if bm25 is None else {"dense": dense, "bm25": bm25}
-    (lost,) = cell_loss([QuestionFacts("q", (slot,), legs, before)], K).questions or (LostSlots("q", (None,)),)
+    (lost,) = cell_loss([QuestionFacts("q", (slot,), legs, before, {"dense"})], K).questions or (
+        LostSlots("q", (None,)),
+    )
     return lost.parts[0]
 
 

@@ -15,6 +15,7 @@ from chunklab_core import pipeline
 from chunklab_core.models.embedder import Embedder, ModelCard
 from chunklab_core.records.report import Cell, Report
 from chunklab_core.report.json import report_to_mapping
+from chunklab_core.stages import embed
 
 PLUGINS = '''
 import numpy as np
@@ -183,7 +184,7 @@ class ThreeWords(Embedder):
 def test_gold_past_the_window_of_the_model_is_truncated(
     run: Evaluate, monkeypatch: pytest.MonkeyPatch, prompt: str, middle: str
 ) -> None:
-    monkeypatch.setattr(pipeline, "open_embedder", ThreeWords)
+    monkeypatch.setattr(embed, "open_embedder", ThreeWords)
     questions: dict[str, tuple[str, str | list[str]]] = {
         "early": ("fox", "day one"),
         "middle": ("fox", "one two"),
@@ -205,7 +206,7 @@ def test_gold_past_the_window_of_the_model_is_truncated(
 
 
 def test_what_the_keywords_bring_to_their_top_is_not_truncated(run: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "open_embedder", ThreeWords)
+    monkeypatch.setattr(embed, "open_embedder", ThreeWords)
     lines = "day one two the gate is red\nfox gate\nsix\n"
     questions: dict[str, tuple[str, str | list[str]]] = {
         "high": ("fox, the gate is red", "the gate is red"),

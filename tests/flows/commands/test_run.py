@@ -125,7 +125,7 @@ CARD = QUESTIONS[0]
 REFUSED: dict[str, tuple[Callable[[World], list[str]], list[str]]] = {
     "no such folder": (lambda w: w.arguments("--docs", "nowhere"), ["There is no folder nowhere", "--docs"]),
     "empty folder": (with_documents(), ["is empty"]),
-    "unsupported files": (with_documents(a__csv="1", b__exe="2"), ["a.csv", "Supported are"]),
+    "unsupported files": (with_documents(a__csv="1", b__exe="2"), ["a.csv", "Markdown"]),
     "no questions file": (lambda w: w.arguments("--questions", "nowhere.yaml"), ["nowhere.yaml"]),
     "an empty questions file": (with_questions(""), ["holds no questions"]),
     "no questions": (with_questions([]), ["holds no questions"]),

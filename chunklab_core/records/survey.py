@@ -1,4 +1,4 @@
-"""What surrounds the verdict: effects, prices, parts of the questions, other views, next questions.
+"""The survey beside the verdict: effects, prices, parts of the questions, other views, next questions.
 
 Every record is written for a way to refer to cells: `[int]`, the position of a cell in the scores, as a survey finds
 them; `[str]`, its name, as a report shows them. Levels and models are positions, too, until a report names them.
@@ -31,7 +31,7 @@ AxisName = Literal["strategy", "retriever", "model", "reranker"]
 
 @dataclass(frozen=True, slots=True)
 class CellAxes:
-    """The place of a cell on the axes; a cell that uses no model, or no reranker, has None there."""
+    """The position of a cell on the axes; None for a model or a reranker that it does not use."""
 
     strategy: str
     retriever: str
@@ -46,8 +46,8 @@ class AxisLevel:
     Attributes:
         level: its name; "none" for a cell without reranker.
         recall: mean over the cells that have it.
-        effect: recall above the other values of the axis, everything else being equal.
-        ci95: of the effect.
+        effect: recall above the other values of the axis, with everything else equal.
+        ci95: interval of the effect.
         comparisons: the number of combinations of the other axes behind the effect; with 0 the effect is None.
     """
 
@@ -64,10 +64,10 @@ class AxisEffect:
     """The effect of one axis.
 
     Attributes:
-        moved: recall of the best level above the worst, everything else being equal; None where they never meet.
-        ci95: of `moved`. Best and worst were picked, so it is too hopeful where there are many levels.
-        share_of_variance: of the variance between the means of the cells; None where the grid of cells has holes, or
-            where all means are equal.
+        moved: recall of the best level above the worst, with everything else equal; None if they never meet.
+        ci95: interval of `moved`. Best and worst were picked, so it is too narrow with many levels.
+        share_of_variance: share of the variance between the means of the cells; None if the grid of cells has holes,
+            or if all means are equal.
         levels: best effect first.
     """
 
@@ -81,7 +81,7 @@ class AxisEffect:
 
 @dataclass(frozen=True, slots=True)
 class AxisEffects:
-    """All axes with two levels or more, most moved first; `interplay`: the share of variance that none of them has."""
+    """All axes with two levels or more, largest effect first; `interplay` is the share of variance that none has."""
 
     effects: tuple[AxisEffect, ...]
     interplay: Annotated[Share | None, Undefined(lambda axes: "no_variance" if axes.effects else "no_axis")]
@@ -90,7 +90,7 @@ class AxisEffects:
 
 @dataclass(frozen=True, slots=True)
 class Dominated(Generic[CellT]):
-    """A cell for which another one, `by`, gives at least as much recall for no more tokens, and more of one."""
+    """A cell that another one, `by`, beats: at least as much recall for no more tokens, and better in one of them."""
 
     cell: CellT
     by: CellT
@@ -154,7 +154,7 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class StabilityView(Generic[CellT]):
-    """Another look at the same answers: the leader there, and whether the lead holds, alone or shared."""
+    """Another view of the same answers: its leader, and whether the verdict's leader leads it, alone or with others."""
 
     kind: Literal["k", "model", "documents", "questions", "lambda"]
     name: Name
@@ -174,14 +174,14 @@ class Stability(Generic[CellT]):
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """A part of the questions, and what it shows of the tie.
+    """A part of the questions, and how well it separates two cells.
 
     Attributes:
-        n_groups: of questions that do not move together.
-        weight: its share of today's questions; parts that overlap add up to 1 all the same.
+        n_groups: number of groups of questions that do not move together.
+        weight: its share of today's questions; the weights of overlapping parts add up to 1, too.
         gap: recall of the leader above the rival.
-        sd: spread of that gap from question to question, as the allocation takes it; None for one group in all.
-        share: of further questions to write for it; None where sd is, or where the cells never differ.
+        sd: spread of that gap between questions, as the allocation uses it; None with one group in all.
+        share: share of new questions to write for this part; None if sd is, or if the cells never differ.
     """
 
     part: str
@@ -199,12 +199,11 @@ def _why_no_shared_number(strata: Strata[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Strata(Generic[CellT]):
-    """The parts in which further questions would settle the tie between two cells soonest, highest share first.
+    """The parts in which new questions would separate two cells soonest, highest share first.
 
     Attributes:
-        needed: questions in all that have an 80 % chance to settle it, in today's mix; None: no realistic number.
-        needed_by_share: the same where further questions are written by `share` and weighed by `weight`; None, too,
-            where parts overlap.
+        needed: questions in all for an 80 % chance of separating them, in today's mix; None: no realistic number.
+        needed_by_share: the same with new questions by `share`, weighted by `weight`; None, too, if parts overlap.
     """
 
     by: Literal["tag", "document"]

@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help evaluate test test-slow soak check fix bench calibrate ui
+.PHONY: help evaluate test test-slow soak check fix schema bench calibrate ui
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ check: $(READY)  ## Check format, lint and types
 fix: $(READY)  ## Format the code and fix lint errors
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+schema: $(READY)  ## Write the JSON Schema of report.json from its records
+	@$(BIN)/python -m chunklab_core.stages.report_schema
 
 bench: $(READY)  ## Evaluate the public question sets and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.tables

@@ -69,7 +69,7 @@ def places_of(docs: Path, questions: Sequence[Question]) -> list[list[Place | No
 def recall_of(folder: Path, cache: str | None) -> NDArray[np.float64]:
     """Shape (cells, questions)."""
     report = evaluate(folder / "docs", folder / "questions.yaml", SETTINGS, cache=cache)
-    return np.array([[each.score.metrics["recall_at_k"] for each in cell.per_question] for cell in report.cells])
+    return np.array([[each.recall for each in cell.per_question] for cell in report.cells])
 
 
 def print_groups(questions: Sequence[Question], labels: Sequence[str]) -> None:

@@ -51,7 +51,7 @@ from chunklab_core.report import write_report
 from pathlib import Path
 report = evaluate("docs", "questions.yaml", "config.yaml", cache="cache")
 write_report(report, Path("out"))
-stages = report.provenance.run.stages
+stages = report.provenance.run.stages.values()
 print(sum(each.run for each in stages), "made,", sum(each.reused for each in stages), "reused")
 """
 

@@ -1,4 +1,4 @@
-"""The errors that a person is meant to read, each telling what was found, what was expected and what to do."""
+"""Errors for the user. Each message states what is wrong, with the value, and then the remedy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from chunklab_core.records.documents import Note
 
-_CLOSE = 0.6  # of the letters agree
+_CLOSE = 0.6  # share of letters that agree
 
 
 class ChunklabError(Exception):
-    """Base of all errors that are shown as one line, without a traceback."""
+    """Base of all errors that the user sees as one line, without a traceback."""
 
 
 class ConfigError(ChunklabError):
@@ -18,20 +18,20 @@ class ConfigError(ChunklabError):
 
 
 class CacheRefusedError(ConfigError):
-    """The cache folder takes nothing: it is read-only, or its disk is full."""
+    """The cache folder cannot be written to: it is read-only, or its disk is full."""
 
     @classmethod
     def of(cls, root: object, error: Exception) -> CacheRefusedError:
-        """The error for a folder that refused what was to be written; `error` says why."""
+        """The error for a folder that refused a write; `error` is the reason."""
         reason = getattr(error, "strerror", None) or error
         return cls(
-            f"The cache folder {root} takes nothing more ({reason}); what was finished is kept. "
+            f"Cannot write to cache folder {root} ({reason}). Finished results are safe. "
             "Free some space and run again, or name another folder with --cache-dir."
         )
 
 
 class ContractError(ChunklabError):
-    """A plug-in, or a built-in method, broke the promise of its room."""
+    """A plug-in, or a built-in method, broke the rules of its room."""
 
 
 # What the reader of a file may remark, by code. With the file's name in front, each is a sentence.
@@ -96,7 +96,7 @@ def first_line(error: BaseException) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that is most like the one that was typed."""
+    """The known name closest to the one that was typed."""
     return max(sorted(known), key=lambda word: _likeness(name, word))
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from chunklab_core.cache.fallback import run_patiently
+from chunklab_core.cache.fallback import default_cache_dir, run_patiently
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.runs import CountingStore, Effort, note_made
-from chunklab_core.cache.store import Store, default_cache_dir
+from chunklab_core.cache.run_records import CountingStore, Effort, note_made
+from chunklab_core.cache.store import Store
 from chunklab_core.graph import nodes, ref_of
 from chunklab_core.inputs.settings import EvaluationConfig
 from chunklab_core.plan.plan import recorded

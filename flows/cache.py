@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunklab_core.cache.store import Store, default_cache_dir
+from chunklab_core.cache.fallback import default_cache_dir
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 from flows import status
 
@@ -111,7 +112,7 @@ def _verify(_: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
 
 
 def _prune(options: argparse.Namespace, store: Store) -> tuple[Iterator[str], int]:
-    from chunklab_core.cache.maintenance import prune
+    from chunklab_core.cache.prune import prune
 
     if not (options.older_than or options.max_size or options.unused):
         raise ConfigError("cache prune: nothing says what is to go. Give --older-than, --max-size or --unused.")

@@ -17,10 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from chunklab_core.cache.fallback import usable_cache
+from chunklab_core.cache.fallback import default_cache_dir, usable_cache
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.runs import about_to_begin
-from chunklab_core.cache.store import Store, default_cache_dir
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import ChunklabError, ConfigError
 from chunklab_core.stages import all_stages
 from flows import status
@@ -192,9 +193,9 @@ def _evaluate(options: argparse.Namespace) -> int:
     check_output(out)
     # What a plug-in prints is no part of the report.
     with _cache_folder(options) as cache, contextlib.redirect_stdout(sys.stderr):
-        prepared = prepare(docs, questions, config, Store(cache))
+        prepared = prepare(docs, questions, config, open_store(cache))
         if options.plan:
-            text = _planned(options, Store(cache), prepared)
+            text = _planned(options, open_store(cache), prepared)
         else:
             from flows.settings import EvaluationSettings
 
@@ -208,7 +209,7 @@ def _evaluate(options: argparse.Namespace) -> int:
                 cache_dir=str(cache),
                 prepared=prepared,
             )
-            with about_to_begin(Store(cache)):
+            with about_to_begin(open_store(cache)):
                 text = _found(options, _run_flow(options, settings), out)
     if options.json or not options.quiet:
         print(text)  # noqa: T201
@@ -254,7 +255,7 @@ def _run_flow(options: argparse.Namespace, settings: "EvaluationSettings") -> "R
             if stop.wanted:
                 raise KeyboardInterrupt from error
             raise
-        stages = report.provenance.run.stages
+        stages = report.provenance.run.stages.values()
         if state.state_details.flow_run_id:
             wait_until_recorded(state.state_details.flow_run_id, 1 + sum(s.reused + s.run for s in stages))
     return report

@@ -19,10 +19,10 @@ from prefect import Task, flow
 from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from chunklab_core.cache.fallback import run_patiently
+from chunklab_core.cache.fallback import default_cache_dir, run_patiently
 from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.protocol import MissingError, Ref
-from chunklab_core.cache.store import Store, default_cache_dir
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import CacheRefusedError
 from chunklab_core.graph import nodes
 from chunklab_core.inputs.settings import load_config

@@ -5,8 +5,8 @@ from typing import Any
 from prefect import task
 
 from chunklab_core import pipeline
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 
@@ -17,7 +17,7 @@ def chunk(
     """Every document cut by one strategy. See `chunklab_core.pipeline.chunk_all`."""
     return pipeline.run_stage(
         "chunk",
-        Store(store),
+        open_store(store),
         documents=documents,
         strategy=strategy,
         target=target,

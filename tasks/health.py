@@ -3,8 +3,8 @@
 from prefect import task
 
 from chunklab_core import pipeline
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 
@@ -21,7 +21,7 @@ def health(
     """What one strategy's chunks are like, before any retrieval. See `chunklab_core.pipeline.health_all`."""
     return pipeline.run_stage(
         "health",
-        Store(store),
+        open_store(store),
         chunks=chunks,
         embedded=embedded,
         min_floor_tokens=min_floor_tokens,

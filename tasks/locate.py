@@ -3,8 +3,8 @@
 from prefect import task
 
 from chunklab_core import pipeline
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 
@@ -12,5 +12,5 @@ from tasks.caching import cached_by_content
 def locate(documents: Ref, gold: Ref, fuzzy_threshold: float, label: str, store: str) -> Ref:
     """Every place in the documents where gold stands. See `chunklab_core.pipeline.locate_all`."""
     return pipeline.run_stage(
-        "locate", Store(store), documents=documents, gold=gold, fuzzy_threshold=fuzzy_threshold, label=label
+        "locate", open_store(store), documents=documents, gold=gold, fuzzy_threshold=fuzzy_threshold, label=label
     )

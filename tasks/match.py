@@ -3,8 +3,8 @@
 from prefect import task
 
 from chunklab_core import pipeline
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 
@@ -13,7 +13,7 @@ def match(chunks: Ref, located: Ref, gold: Ref, fuzzy_threshold: float, label: s
     """Which chunks of one strategy hold which gold. See `chunklab_core.pipeline.match_all`."""
     return pipeline.run_stage(
         "match",
-        Store(store),
+        open_store(store),
         chunks=chunks,
         located=located,
         gold=gold,

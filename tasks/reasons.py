@@ -11,8 +11,8 @@ from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.logging.loggers import task_run_logger
 
-from chunklab_core.cache.runs import new_items, noted
-from chunklab_core.cache.store import Store
+from chunklab_core.cache.overlay import open_store
+from chunklab_core.cache.run_records import new_items, noted
 from chunklab_core.plan.plan import UNITS
 from chunklab_core.stages.stage import Node
 
@@ -24,7 +24,7 @@ def logged_reasons(one: Node, reasons: list[str], root: Path) -> dict[str, Any]:
         _say(task, run, f"{one.stage} {one.label}: {'; '.join(reasons)}")
 
     def say_what(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
-        effort = noted(Store(root), [one.ref]).get(one.ref)
+        effort = noted(open_store(root), [one.ref]).get(one.ref)
         n_new = new_items(effort) if effort else None
         if effort is None or n_new is None:
             return

@@ -6,8 +6,8 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from chunklab_core.graph import nodes
 from chunklab_core.records.report import Report
 from chunklab_core.report import write_report
@@ -24,7 +24,7 @@ def report(
     store: str,
 ) -> Report:
     """What the stages found, as a record and as report.json in the folder `out`."""
-    kept = Store(store)
+    kept = open_store(store)
     found = make_report(kept, inputs, nodes(kept, inputs), todo, started=started)
     write_report(found, Path(out))
     return found

@@ -3,8 +3,8 @@
 from prefect import task
 
 from chunklab_core import pipeline
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 
@@ -25,7 +25,7 @@ def score(
     """How much of the gold one cell's answers hold. See `chunklab_core.pipeline.score_all`."""
     return pipeline.run_stage(
         "score",
-        Store(store),
+        open_store(store),
         retrieved=retrieved,
         legs=legs,
         embedded=embedded,

@@ -3,8 +3,8 @@
 from prefect import task
 
 from chunklab_core import pipeline
+from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.store import Store
 from tasks.caching import cached_by_content
 
 
@@ -24,7 +24,7 @@ def survey(
     """What stands around the verdict. See `chunklab_core.pipeline.survey_all`."""
     return pipeline.run_stage(
         "survey",
-        Store(store),
+        open_store(store),
         scores=scores,
         verdict=verdict,
         gold=gold,

@@ -98,7 +98,7 @@ def figures(report: Report) -> dict[str, Any]:
 
 
 def made(report: Report) -> dict[str, int]:
-    return {stage.stage: stage.run for stage in report.provenance.run.stages}
+    return {stage: reuse.run for stage, reuse in report.provenance.run.stages.items()}
 
 
 @pytest.mark.parametrize("name", ["fixed", "recursive"])
@@ -125,7 +125,7 @@ def test_c08_documents_without_text_are_named_and_the_run_continues(world: World
     report = world.run(question("one", "Which sentence?", "One sentence only"))
 
     assert all(f"{name} holds no text" in messages(report) for name in ("none.txt", "blank.txt"))
-    assert {name: len(chunks) for name, chunks in report.chunks} == {"fixed": 2, "semantic": 2, "structure": 2}
+    assert {name: len(chunks) for name, chunks in report.chunks.items()} == {"fixed": 2, "semantic": 2, "structure": 2}
 
 
 def test_c13_a_zero_vector_is_no_hit_and_no_number_of_a_report_is_odd(world: World) -> None:

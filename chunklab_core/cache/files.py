@@ -1,4 +1,4 @@
-"""Files of the cache: written in one step, and removed whatever stands in their place."""
+"""Files of the cache: written in one step, and removed whatever is in their place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
-    """Writes a file in one step: whoever reads it sees the old content or the new, whole."""
+    """Writes a file in one step: a reader sees the whole old content or the whole new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     try:
@@ -26,7 +26,7 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Takes away whatever lies at a path, as far as that is possible."""
+    """Removes the file or folder at a path, as far as that is possible."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -35,12 +35,12 @@ def remove(path: Path) -> None:
 
 
 def make_folder(folder: Path, root: Path) -> None:
-    """Makes a folder below `root`; a file that lies in its way there is no part of a cache, and is removed."""
+    """Makes a folder below `root`; a file in its way does not belong to a cache, and is removed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         for place in (root, *reversed(folder.relative_to(root).parents), folder):
-            way = root / place
-            if way.exists() and not way.is_dir():
-                remove(way)
+            obstacle = root / place
+            if obstacle.exists() and not obstacle.is_dir():
+                remove(obstacle)
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The bytes in which results are kept: JSON, and arrays of plain numbers."""
+"""The bytes of stored results: JSON, and arrays of plain numbers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def unpack_json(payload: bytes) -> Any:
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Named arrays of plain numbers as bytes: a line of JSON that says what follows, then the numbers.
+    """Named arrays of plain numbers as bytes: a line of JSON with names, types and shapes, then the numbers.
 
-    Not the npz format, whose reader builds a syntax tree: Python 3.11 fails where several threads do that at once.
+    Not the npz format: its reader builds a syntax tree, and Python 3.11 fails where several threads do that at once.
     """
     head = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
     odd = [name for name, array in arrays.items() if array.dtype.kind not in "biuf"]

@@ -26,7 +26,7 @@ PACKAGE = "chunklab_core"
 # What only keeps results, reads settings, words messages or finds a user's class. It shapes no result: what is read is
 # what was written (by checksum), settings are parameters of a key, and a model is there by its digest.
 _SHAPES_NO_RESULT = (
-    *("cache", "inputs", "plan", "report", "records.report", "errors", "models", "plugins"),
+    *("cache", "inputs", "plan", "report", "records.report", "records.marks", "errors", "models", "plugins"),
     *("pipeline", "graph", "stages.stage"),
 )
 _ENDS_THE_RUN = ("ConfigError", "ContractError", "ValueError")

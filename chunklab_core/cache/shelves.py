@@ -1,10 +1,10 @@
 """Shelves: many small items under one folder, in one SQLite file per shelf.
 
-Why apart from the store: SQLite has its own ways to fail. Its file can be damaged, locked, moved or deleted by another
-process while a connection to it is open, and each of these has its own remedy. Here they are; what is left is either
-an item as it was written, or none, or one error that says what to do.
+Why apart from the store: SQLite has its own ways to fail. Another process can damage, lock, move or delete its file
+while a connection to it is open, and each case has its own remedy. This module holds them; its callers get an item as
+it was written, or none, or one error with a remedy.
 
-A shelf is a folder of its own, so that a damaged one is set aside in one step, with what SQLite keeps beside its file.
+Each shelf has its own folder, so that a damaged one moves aside in one step, with the files that SQLite puts beside it.
 """
 
 from __future__ import annotations
@@ -27,17 +27,15 @@ from chunklab_core.errors import CacheRefusedError, ConfigError
 
 T = TypeVar("T")
 Identity = tuple[int, int]
-"""Device and number of a file: what tells it from another that was put in its place."""
-
-_Found = dict[bytes, bytes | None]
+"""Device and number of a file; another file in its place has others."""
 
 _FILE = "items.sqlite"
-_ASIDE = ".damaged-"  # begins the name of a shelf that is on its way out
+_ASIDE = ".damaged-"  # first part of the name of a shelf that is about to be removed
 _CHECK_BYTES = 8
 _LOOKUP_ROWS = 500  # keys in one SELECT; SQLite allows 999 variables in its oldest builds
-_REMEDIES = 5  # tries, before a shelf that breaks again and again is given up
-_LOCKED_FOR = 60.0  # seconds that another process may hold a shelf
-_ASK_AGAIN_AFTER = 0.05  # seconds
+_REMEDIES = 5  # of a shelf that breaks again and again; then the call fails
+_LOCKED_FOR = 60.0  # seconds that another process may lock a shelf
+_RETRY_AFTER = 0.05  # seconds
 
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 _REFUSED = (
@@ -56,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 
 class _ReplacedError(OSError):
-    """The file of a shelf is another one than at the beginning of a call."""
+    """The file of a shelf was replaced during a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +64,9 @@ class _Opened:
 
 
 class Shelves:
-    """The shelves under one folder. A connection is kept from call to call, and used by one thread at a time.
+    """The shelves under one folder. A connection stays open from call to call; one thread at a time uses it.
 
-    With `writable` False nothing is written or mended: what cannot be read is not there.
+    With `writable` False nothing is written or repaired: a shelf that cannot be read counts as empty.
     """
 
     def __init__(self, folder: Path, *, writable: bool = True) -> None:
@@ -76,17 +74,17 @@ class Shelves:
         self._writable = writable
         self._idle: dict[str, list[_Opened]] = {}
         self._inherited: list[dict[str, list[_Opened]]] = []
-        self._told: set[str] = set()
+        self._unreadable: set[str] = set()
         self._own()
 
     def __del__(self) -> None:
         self.close()
 
-    def get(self, shelf: str, keys: Sequence[bytes]) -> _Found:
-        """By key, the items that are there and whole; None where an item is hidden, see `hide`."""
+    def get(self, shelf: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The intact items, by key."""
 
-        def read(rows: sqlite3.Connection) -> _Found:
-            parts = (keys[at : at + _LOOKUP_ROWS] for at in range(0, len(keys), _LOOKUP_ROWS))
+        def read(rows: sqlite3.Connection) -> dict[bytes, bytes]:
+            parts = (keys[start : start + _LOOKUP_ROWS] for start in range(0, len(keys), _LOOKUP_ROWS))
             return {key: value for part in parts for key, value in _lookup(rows, part)}
 
         if not keys:
@@ -94,30 +92,33 @@ class Shelves:
         return self._read(shelf, read, {})
 
     def put(self, shelf: str, items: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keeps items under their keys, all of them or none."""
-        self._insert(shelf, [(key, value, _check(key, value)) for key, value in items])
+        """Stores items under their keys, all or none."""
+        values = [(key, value, _check(key, value)) for key, value in items]
 
-    def hide(self, shelf: str, keys: Iterable[bytes]) -> None:
-        """Notes that items count as missing, wherever else they may lie."""
-        self._insert(shelf, [(key, b"", b"") for key in keys])
+        def write(rows: sqlite3.Connection) -> None:
+            with rows:
+                rows.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?)", values)
+
+        if values:
+            self._on(shelf, write)
 
     def delete(self, shelf: str, keys: Iterable[bytes]) -> None:
-        """Forgets items."""
-        wanted = [(key,) for key in keys]
+        """Removes items."""
+        removed = [(key,) for key in keys]
 
         def delete(rows: sqlite3.Connection) -> None:
             with rows:
-                rows.executemany("DELETE FROM items WHERE key = ?", wanted)
+                rows.executemany("DELETE FROM items WHERE key = ?", removed)
 
         self._on(shelf, delete)
 
     def names(self) -> list[str]:
-        """The shelves that there are."""
-        there = (file.parent.relative_to(self.folder) for file in self.folder.rglob(_FILE))
-        return sorted(shelf.as_posix() for shelf in there if not shelf.name.startswith("."))
+        """The names of all shelves, sorted."""
+        shelves = (file.parent.relative_to(self.folder) for file in self.folder.rglob(_FILE))
+        return sorted(shelf.as_posix() for shelf in shelves if not shelf.name.startswith("."))
 
     def sizes(self, shelf: str) -> list[tuple[bytes, int]]:
-        """The key of every item, and how many bytes it holds."""
+        """The key of every item, and its size in bytes."""
 
         def read(rows: sqlite3.Connection) -> list[tuple[bytes, int]]:
             found = rows.execute("SELECT key, length(CAST(value AS BLOB)) FROM items")
@@ -126,24 +127,23 @@ class Shelves:
         return self._read(shelf, read, [])
 
     def check(self, shelf: str) -> tuple[int, int]:
-        """Reads every item: how many are whole, and how many were not; those are gone."""
+        """Reads every item and removes the damaged ones; returns the numbers of intact and of damaged items."""
 
-        def read(rows: sqlite3.Connection) -> tuple[int, list[tuple[object]]]:
-            whole, broken = 0, []
+        def read(rows: sqlite3.Connection) -> tuple[int, int]:
+            n_whole, broken = 0, []
             for key, value, check in rows.execute("SELECT key, value, checksum FROM items"):
                 if _is_whole(key, value, check):
-                    whole += 1
+                    n_whole += 1
                 else:
                     broken.append((key,))
             with rows:
                 rows.executemany("DELETE FROM items WHERE key = ?", broken)
-            return whole, broken
+            return n_whole, len(broken)
 
-        whole, broken = self._on(shelf, read)
-        return whole, len(broken)
+        return self._on(shelf, read)
 
     def compact(self, shelf: str) -> None:
-        """Gives the room of forgotten items back to the disk."""
+        """Returns the space of removed items to the disk."""
 
         def shrink(rows: sqlite3.Connection) -> None:
             rows.execute("VACUUM")
@@ -152,7 +152,7 @@ class Shelves:
         self._on(shelf, shrink)
 
     def drop(self, shelf: str) -> None:
-        """Takes a whole shelf away; that needs no room on the disk, as forgetting its items would."""
+        """Removes a whole shelf; unlike removing its items, this works on a full disk."""
         self.close()
         aside = (self.folder / shelf).with_name(f"{_ASIDE}{uuid4().hex}")
         with contextlib.suppress(FileNotFoundError):  # another process was faster
@@ -160,33 +160,25 @@ class Shelves:
         remove(aside)
 
     def close(self) -> None:
-        """Closes the connections that are not in use; the next call opens new ones."""
+        """Closes the idle connections; the next call opens new ones."""
         self._own()
         with self._lock:
             idle, self._idle = self._idle, {}
         for opened in (opened for each in idle.values() for opened in each):
             _close(opened.rows)
 
-    def _insert(self, shelf: str, values: list[tuple[bytes, bytes, bytes]]) -> None:
-        def write(rows: sqlite3.Connection) -> None:
-            with rows:
-                rows.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?)", values)
-
-        if values:
-            self._on(shelf, write)
-
     # ------------------------------------------------------------ connections
 
     def _own(self) -> None:
-        """Makes sure that no connection is used that a parent process has opened: SQLite does not survive a fork."""
+        """Drops the connections that a parent process opened: SQLite does not survive a fork."""
         if getattr(self, "_process", None) != os.getpid():
             self._process = os.getpid()
             self._lock = threading.Lock()
-            self._inherited.append(self._idle)  # kept and not closed: they are the parent's
+            self._inherited.append(self._idle)  # not closed: they are the parent's
             self._idle = {}
 
     def _on(self, shelf: str, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` returns for a shelf; where the shelf fails, after the remedy, or with the error that is left."""
+        """The value that `work` returns for a shelf; where the shelf fails, it is repaired and `work` tried again."""
         path, deadline, remedies = self.folder / shelf / _FILE, time.monotonic() + _LOCKED_FOR, 0
         while True:
             file = identity_of(path)
@@ -203,12 +195,12 @@ class Shelves:
 
     @contextlib.contextmanager
     def _lent(self, shelf: str, path: Path) -> Iterator[sqlite3.Connection]:
-        """A connection to a shelf, kept for the next one if all went well."""
+        """A connection to a shelf, kept for the next call unless this one fails."""
         opened = self._take(shelf, path)
         try:
             yield opened.rows
             if identity_of(path) != opened.file:
-                raise _ReplacedError(f"{path} was replaced while it was in use")  # what was written went with it
+                raise _ReplacedError(f"{path} was replaced while it was in use")  # the rows just written are lost
         except BaseException:
             _close(opened.rows)
             raise
@@ -229,11 +221,11 @@ class Shelves:
         return _Opened(rows, identity_of(path))
 
     def _remedy(self, path: Path, file: Identity | None, error: sqlite3.Error | OSError) -> None:
-        """Does what lets the next try succeed. Raises ConfigError where nothing does."""
+        """Makes the next try possible. Raises ConfigError where nothing helps."""
         if _is_locked(error):
-            time.sleep(_ASK_AGAIN_AFTER)
+            time.sleep(_RETRY_AFTER)
         elif identity_of(path) != file or not path.parent.exists():
-            return  # another process has moved or replaced the shelf: there is a new one to try
+            return  # another process has moved or replaced the shelf: the next try opens the new one
         elif isinstance(error, sqlite3.Error) and (_is_damage(error) or _is_obstructed(path)):
             _set_aside(path, file, error)
         else:
@@ -242,7 +234,7 @@ class Shelves:
     def _refused(self, path: Path, error: sqlite3.Error | OSError) -> ConfigError:
         if _is_locked(error):
             return ConfigError(
-                f"The cache folder {self.folder.parent} is held by another process: {path.parent.name} stays locked. "
+                f"Another process has locked {path.parent.name} in cache folder {self.folder.parent}. "
                 "Wait until that process has ended, or name another folder with --cache-dir."
             )
         return CacheRefusedError.of(self.folder.parent, error)
@@ -251,11 +243,11 @@ class Shelves:
         return self._on(shelf, read) if self._writable else self._on_foreign(shelf, read, nothing)
 
     def _on_foreign(self, shelf: str, read: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-        """What `read` finds on a shelf that must not be written; nothing where it cannot be read."""
+        """The value that `read` returns for a shelf that must not be written; `nothing` where it cannot be read."""
         path = self.folder / shelf / _FILE
         if not path.is_file():
             return nothing
-        # The rows of a process that was killed, or writes just now, lie beside; to read them may leave files there.
+        # A process that was killed, or is writing now, leaves rows in the -wal file; reading them may create files.
         modes = ["", "&immutable=1"] if identity_of(Path(f"{path}-wal")) else ["&immutable=1"]
         for mode in modes:
             try:
@@ -265,9 +257,9 @@ class Shelves:
                     return read(rows)
             except sqlite3.Error as error:
                 reason = error
-        if shelf not in self._told:
-            self._told.add(shelf)
-            _log.warning("cache: %s cannot be read (%s); its entries are made anew", path, reason)
+        if shelf not in self._unreadable:
+            self._unreadable.add(shelf)
+            _log.warning("cache: cannot read %s (%s); its entries are made again", path, reason)
         return nothing
 
 
@@ -277,7 +269,7 @@ class Shelves:
 def _connect(path: Path) -> sqlite3.Connection:
     rows = sqlite3.connect(path, timeout=_LOCKED_FOR, check_same_thread=False)
     try:
-        rows.text_factory = bytes  # a damaged row may say that it holds a text
+        rows.text_factory = bytes  # a damaged row may claim to hold text
         rows.execute("PRAGMA page_size = 16384")
         rows.execute("PRAGMA journal_mode = WAL")
         rows.execute("PRAGMA synchronous = NORMAL")
@@ -293,29 +285,27 @@ def _close(rows: sqlite3.Connection) -> None:
         rows.close()
 
 
-def _lookup(rows: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes | None]]:
+def _lookup(rows: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
     marks = ",".join("?" * len(keys))
     for key, value, check in rows.execute(f"SELECT key, value, checksum FROM items WHERE key IN ({marks})", keys):
         if _is_whole(key, value, check):
-            yield key, value if check else None
+            yield key, value
 
 
 def _is_whole(key: object, value: object, check: object) -> bool:
-    """Whether a row is as it was written; a hidden item has an empty value and an empty checksum."""
-    if not (isinstance(key, bytes) and isinstance(value, bytes)):
-        return False
-    return check == b"" == value or check == _check(key, value)
+    """Whether a row is as it was written."""
+    return isinstance(key, bytes) and isinstance(value, bytes) and check == _check(key, value)
 
 
 def _check(key: bytes, value: bytes) -> bytes:
     return hashlib.blake2b(key + value, digest_size=_CHECK_BYTES).digest()
 
 
-# ---------------------------------------------------------------- what can go wrong
+# ---------------------------------------------------------------- failures
 
 
 def _code(error: BaseException) -> int:
-    """SQLite's own number of an error; what Python raises without one comes from a row that makes no sense."""
+    """SQLite's own number of an error; an error without one comes from a row with impossible content."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
 
 
@@ -324,7 +314,7 @@ def _is_locked(error: sqlite3.Error | OSError) -> bool:
 
 
 def _is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file itself is broken; a full disk or a read-only folder is none of its fault."""
+    """Whether the file itself is broken, rather than the disk full or the folder read-only."""
     code = _code(error)
     if code & 0xFF == sqlite3.SQLITE_IOERR:
         return code in _UNREADABLE
@@ -332,12 +322,12 @@ def _is_damage(error: sqlite3.Error) -> bool:
 
 
 def _is_obstructed(path: Path) -> bool:
-    """Whether there is something else where a file of the shelf should be."""
+    """Whether a folder is in the place of one of the shelf's files."""
     return any(Path(f"{path}{end}").is_dir() for end in ("", "-wal", "-shm"))
 
 
 def _set_aside(path: Path, damaged: Identity | None, error: Exception) -> None:
-    """Takes a damaged shelf away; a new one that another process has made in its place stays, or comes back."""
+    """Removes a damaged shelf; a new one that another process has put in its place stays, or comes back."""
     aside = path.parent.with_name(f"{_ASIDE}{uuid4().hex}")
     try:
         path.parent.rename(aside)
@@ -348,12 +338,12 @@ def _set_aside(path: Path, damaged: Identity | None, error: Exception) -> None:
             aside.rename(path.parent)
             return
     else:
-        _log.warning("cache: the shelf %s is damaged (%s); its entries are made anew", path.parent.name, error)
+        _log.warning("cache: the shelf %s is damaged (%s); its entries are made again", path.parent.name, error)
     remove(aside)
 
 
 def identity_of(path: Path) -> Identity | None:
-    """Device and number of a file; None where there is none."""
+    """Device and number of a file; None if it does not exist."""
     try:
         found = path.stat()
     except OSError:

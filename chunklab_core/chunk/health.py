@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from chunklab_core.chunk.prefix import Paths, path_shortened
 from chunklab_core.chunk.sentences import begins_sentence
-from chunklab_core.records.chunks import Chunk, Health
+from chunklab_core.records.chunks import NO_MODEL, Chunk, Health
 from chunklab_core.records.documents import Document
 
 Pieces = Mapping[str, tuple[Sequence[int] | NDArray[np.int64], int | None]]
 """By model: what each chunk costs in the model's own tokens, and how many of them the model reads (None: all)."""
-
-NO_MODEL = "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from chunklab_core.cache.runs import RunRecord, new_items, this_machine
+from chunklab_core.cache.run_records import RunRecord, new_items, this_machine
 
 _PIECES = 50  # of work of one kind that are looked at, the newest
 _REACH = 20.0  # times the largest piece of work that was done; beyond it nothing is said

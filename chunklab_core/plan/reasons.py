@@ -16,7 +16,8 @@ from typing import Any
 from chunklab_core.cache.formats import pack_json, unpack_json
 from chunklab_core.cache.keys import version_of, versions_of
 from chunklab_core.cache.protocol import Ref, stage_of
-from chunklab_core.cache.runs import RunRecord, records
+from chunklab_core.cache.run_records import RunRecord
+from chunklab_core.cache.runs import records
 from chunklab_core.cache.store import Store
 from chunklab_core.models.sentence_transformer import LIBRARIES
 from chunklab_core.stages import all_stages

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunklab_core.records.documents import Document, Span
+from chunklab_core.records.marks import Amount, Count, Name, Reasons, Share, Undefined
+
+NO_MODEL = "none"
+"""Stands for the model in the health of chunks that no model reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +70,19 @@ class EmbedTexts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a strategy's chunks are like, before any retrieval. Shares are fractions in [0, 1].
+    """What a strategy's chunks are like, before any retrieval.
 
-    `pct_oversized` has one entry per embedding model (`"none"` where no model is used);
+    `pct_oversized` has one entry per embedding model (`NO_MODEL` where no model is used);
     `tables_intact` is None where the corpus holds no table.
     """
 
-    strategy: str
-    n_chunks: int
-    median_tokens: float | None
-    pct_tiny: float | None
-    pct_oversized: dict[str, float | None]
-    boundary: float | None
-    tables_intact: float | None
-    lost_characters: int
-    path_shortened: int = 0
+    strategy: Name
+    n_chunks: Count
+    median_tokens: Annotated[Amount | None, Undefined("no_chunks")]
+    pct_tiny: Annotated[Share | None, Undefined("no_chunks")]
+    pct_oversized: Annotated[Mapping[str, Share | None], Undefined("no_chunks")]
+    boundary: Annotated[Share | None, Undefined("no_chunks")]
+    tables_intact: Annotated[Share | None, Undefined("no_tables")]
+    lost_characters: Count
+    path_shortened: Count = 0
+    undefined: ClassVar[Reasons]

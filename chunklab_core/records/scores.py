@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from chunklab_core.records.marks import Count, Name, Share
+
 
 @dataclass(frozen=True, slots=True)
 class FuzzyFind:
     """A slot that was found with edits: the wording typed, and the words that differ."""
 
-    slot: int
-    chunk_id: str
+    slot: Count
+    chunk_id: Name
     expected: str
     found: str
 
@@ -45,16 +47,15 @@ class TokenScore:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The figures under perfect retrieval, of one question or in the mean: what the chunker alone allows.
+    """The best figures that the chunker allows, for one question or in the mean.
 
-    Fractions in [0, 1]. No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k.
-    `token_precision` is that of the cheapest chunks that hold all gold which any chunk holds; a ranking that is content
-    with less may exceed it.
+    No ranking of the strategy's chunks exceeds `recall` and `precision` at the same k. `token_precision` is that of the
+    cheapest chunks that hold all gold which any chunk holds; a ranking that holds less gold may exceed it.
     """
 
-    recall: float
-    precision: float
-    token_precision: float
+    recall: Share
+    precision: Share
+    token_precision: Share
 
 
 LossPart = Literal["parse", "cut", "truncated", "candidates", "rerank", "fusion", "below_k"]
@@ -70,10 +71,10 @@ class LostSlots:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Where a cell lost the gold that it did not bring.
+    """Where a cell lost the gold that it did not return.
 
     Attributes:
-        shares: every part with its share of the recall, in the order in which they are asked; together 1 - recall.
+        shares: every part with its share of the recall, in the order in which they are checked; together 1 - recall.
         questions: those with a missing slot, in the order of the questions.
     """
 

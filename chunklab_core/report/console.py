@@ -1,7 +1,7 @@
 """The report as one screen of text.
 
-Why: whoever ran the evaluation wants the verdict and what it rests on without opening a file. Names, questions and
-messages come from other people's documents: they are shown as data, and no sequence in them reaches the terminal.
+Why: after a run you want the verdict and its evidence without opening a file. Names, questions and messages come from
+other people's documents: they are shown as data, and no control sequence in them reaches the terminal.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from chunklab_core.records.chunks import Health
 from chunklab_core.records.report import Cell, CellVerdict, MadeEntry, Report
 from chunklab_core.report.console_survey import survey_lines
 from chunklab_core.report.losses import lines_of_loss
+from chunklab_core.report.words import count
 
 _PIPED_WIDTH = 100
 _GAP = 2
@@ -43,7 +44,7 @@ def render(report: Report, where: Path | None = None, console: Console | None = 
     Args:
         report: what was found.
         where: the path of report.json, if it was written.
-        console: stands for the output; by default standard output.
+        console: the output; by default standard output.
     """
     shown = console or _standard_output()
     with shown.capture() as capture:
@@ -52,7 +53,7 @@ def render(report: Report, where: Path | None = None, console: Console | None = 
 
 
 def as_data(text: object) -> str:
-    """One line of text that no terminal obeys: control sequences, bidi marks and line breaks are gone."""
+    """One line of text that no terminal obeys: without control sequences, bidi marks and line breaks."""
     return _CONTROL.sub("", _BLANKS.sub(" ", _SEQUENCE.sub("", str(text)))).strip()
 
 
@@ -78,12 +79,12 @@ def _parts(report: Report, where: Path | None, width: int) -> Iterator[Renderabl
 
 
 def _headline(report: Report) -> Text:
-    scored = report.n_questions - len(report.unscored)
+    unscored = len(report.questions.skipped)
     parts = [
-        _count(len(report.cells), "cell"),
-        _count(scored, "scored question") + (f" ({len(report.unscored)} without gold)" if report.unscored else ""),
-        _count(len(report.documents), "document") + (f" ({len(report.skipped)} skipped)" if report.skipped else ""),
-        f"ranked by {report.ranking_metric} at k = {report.top_k}",
+        count(len(report.cells), "cell"),
+        count(report.questions.scored, "scored question") + (f" ({unscored} without gold)" if unscored else ""),
+        count(len(report.documents), "document") + (f" ({len(report.skipped)} skipped)" if report.skipped else ""),
+        f"ranked by {report.ranking_metric} at k = {report.k}",
     ]
     return Text(", ".join(parts), style="bold")
 
@@ -93,7 +94,7 @@ def _headline(report: Report) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of figures, one a row. Where the screen is narrow, the highest `rank` goes first."""
+    """A column of figures, one a row. A narrow screen drops the highest `rank` first."""
 
     title: str
     rank: int
@@ -105,7 +106,7 @@ class _Column:
 
 
 def _cells(report: Report, width: int) -> Table:
-    """The cells as ranked; a line of its own stands before those that are ruled out."""
+    """The cells as ranked; a line of its own precedes those that are ruled out."""
     cells, out = report.cells, set(report.verdict.ruled_out)
     n_in_play = sum(cell.cell not in out for cell in cells)
     names = [as_data(cell.cell) for cell in cells]
@@ -115,7 +116,7 @@ def _cells(report: Report, width: int) -> Table:
 
 
 def _cell_columns(report: Report) -> list[_Column]:
-    cells, k, p_best = report.cells, report.top_k, dict(report.verdict.p_best)
+    cells, k, p_best = report.cells, report.k, report.verdict.p_best
 
     def column(title: str, rank: int, figure: Callable[[Cell], str]) -> _Column:
         return _Column(title, rank, tuple(map(figure, cells)))
@@ -134,7 +135,7 @@ def _cell_columns(report: Report) -> list[_Column]:
 
 
 def _balanced(cell: Cell) -> float | None:
-    """What the cell is ranked by: priced among the cells in play, or among all where it is ruled out."""
+    """The figure that ranks the cell: priced among the cells in play, or among all where it is ruled out."""
     return cell.balanced if cell.balanced_in_play is None else cell.balanced_in_play
 
 
@@ -182,7 +183,7 @@ def _table(
 
 
 def _fitting(columns: Sequence[_Column], name_width: int, width: int) -> list[_Column]:
-    """The columns for which there is room; a long name gives way (it is folded) before the important ones do."""
+    """The columns that fit; a long name is folded before an important column is dropped."""
     shown = list(columns)
     while len(shown) > 1 and name_width + sum(column.width + _GAP for column in shown) > width:
         last = max(shown, key=lambda column: column.rank)
@@ -208,7 +209,7 @@ def _status(verdict: CellVerdict) -> str:
     return {
         "winner": f"Winner: {leader}.",
         "leans": f"Leans towards {leader}, but it is not named the winner.",
-        "undecided": f"Undecided: {leader} leads, not by enough to name it.",
+        "undecided": f"Undecided: {leader} leads, but not by enough to be named the winner.",
         "tied": f"Tied: the cells do not differ on any question; {leader} is the cheapest of them.",
         "only": f"Only one cell: {leader}. There is nothing to compare it with.",
     }[verdict.status]
@@ -218,11 +219,12 @@ def _cheapest(report: Report) -> str:
     """The cheapest cell in play, and what it may cost in recall."""
     verdict = report.verdict
     cell = next(cell for cell in report.cells if cell.cell == verdict.cheapest_in_play)
-    said = f"Cheapest in play: {as_data(cell.cell)}, {cell.retrieved_tokens_at_k:,.0f} tokens a question"
+    sentence = f"Cheapest in play: {as_data(cell.cell)}, {cell.retrieved_tokens_at_k:,.0f} tokens a question"
     if cell.cell == verdict.leader or verdict.cheapest_difference is None or verdict.cheapest_ci95 is None:
-        return f"{said}."
+        return f"{sentence}."
     low, high = verdict.cheapest_ci95
-    return f"{said}; recall {verdict.cheapest_difference:+.3f} against the leader (95 % CI {low:+.3f} to {high:+.3f})."
+    difference = f"recall {verdict.cheapest_difference:+.3f} against the leader (95 % CI {low:+.3f} to {high:+.3f})"
+    return f"{sentence}; {difference}."
 
 
 def _warnings(report: Report) -> Iterator[Text]:
@@ -231,26 +233,26 @@ def _warnings(report: Report) -> Iterator[Text]:
     for warning in shown:
         yield Text(f"{warning.severity.capitalize()}: {as_data(warning.message)}", style=_STYLES[warning.severity])
     if len(ordered) > len(shown):
-        yield Text(f"and {_count(len(ordered) - len(shown), 'more warning')} in report.json.")
+        yield Text(f"and {count(len(ordered) - len(shown), 'more warning')} in report.json.")
 
 
 def _reuse(report: Report) -> Text:
     run = report.provenance.run
-    stages = ", ".join(f"{as_data(entry.stage)} {entry.reused}/{entry.reused + entry.run}" for entry in run.stages)
-    reused, made = sum(entry.reused for entry in run.stages), sum(entry.run for entry in run.stages)
-    inside = "".join(_taken_over(run.made))
-    took = f"{run.wall_seconds:,.1f} s after the start of Prefect"
-    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {took}.{inside}")
+    stages = ", ".join(f"{as_data(name)} {each.reused}/{each.reused + each.run}" for name, each in run.stages.items())
+    reused, made = sum(each.reused for each in run.stages.values()), sum(each.run for each in run.stages.values())
+    seconds = f"{run.wall_seconds:,.1f} s after the start of Prefect"
+    inside = "".join(_reused_inside(run.made))
+    return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {seconds}.{inside}")
 
 
-def _taken_over(made: Sequence[MadeEntry]) -> Iterator[str]:
-    """What the results that were made took over, by stage: after an interrupted run, what that one had finished."""
+def _reused_inside(made: Sequence[MadeEntry]) -> Iterator[str]:
+    """By stage, the items that its new results reused: after an interrupted run, the items which that run finished."""
     for stage in dict.fromkeys(entry.stage for entry in made):
-        counts = [(e.n_new, e.n_taken_over) for e in made if e.stage == stage]
-        taken_over = sum(old or 0 for _, old in counts)
-        if taken_over:
-            of = taken_over + sum(new or 0 for new, _ in counts)
-            yield f" Taken over in {as_data(stage)}: {taken_over:,} of {of:,}."
+        entries = [entry for entry in made if entry.stage == stage]
+        reused = sum(entry.taken_over or 0 for entry in entries)
+        if reused:
+            total = reused + sum(entry.new or 0 for entry in entries)
+            yield f" Reused inside {as_data(stage)}: {reused:,} of {total:,}."
 
 
 def _share(share: float | None) -> str:
@@ -259,7 +261,3 @@ def _share(share: float | None) -> str:
 
 def _interval(bounds: Iterable[float]) -> str:
     return "-".join(f"{bound:.2f}".removeprefix("0") for bound in bounds)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")

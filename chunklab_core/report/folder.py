@@ -1,4 +1,4 @@
-"""The folder of a report: tried before any work, and written so that nobody ever reads half a file.
+"""The folder of a report: checked before any work, and written so that nobody ever reads half a file.
 
 Why: an evaluation of an hour that ends with "permission denied" is an hour lost, and a program that reads a report
 while the next run writes it must see the old one or the new one.
@@ -17,7 +17,7 @@ _ADVICE = "Name another folder with --out."
 
 
 def check_output(folder: Path) -> None:
-    """Refuse a folder that could not be written; nothing stays behind from the trial.
+    """Refuse a folder that cannot be written; the check leaves nothing behind.
 
     Raises:
         ConfigError: the folder, or the nearest one above that exists, cannot take a file.
@@ -26,18 +26,18 @@ def check_output(folder: Path) -> None:
         places = (folder, *folder.absolute().parents)
         existing = next(place for place in places if place.exists() or place.is_symlink())
         if not existing.is_dir():
-            raise ConfigError(f"The report cannot be written to {folder}: {existing} is not a folder. {_ADVICE}")
+            raise ConfigError(f"Cannot write the report to {folder}: {existing} is not a folder. {_ADVICE}")
         with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
         raise _unwritable(folder, error) from None
     taken = [path for path in folder.glob("report.*") if path.is_dir()]
     if taken:
-        raise ConfigError(f"The report cannot be written to {folder}: {taken[0]} is a folder. {_ADVICE}")
+        raise ConfigError(f"Cannot write the report to {folder}: {taken[0]} is a folder. {_ADVICE}")
 
 
 def write_whole(folder: Path, name: str, text: str) -> Path:
-    """The path of a UTF-8 file that was written beside its place and then moved there in one step."""
+    """The path of a UTF-8 file, which is written under another name and then renamed in one step."""
     path = folder / name
     unfinished = folder / f".{name}.{os.getpid()}.{uuid4().hex}"
     try:
@@ -53,4 +53,4 @@ def write_whole(folder: Path, name: str, text: str) -> Path:
 
 
 def _unwritable(folder: Path, error: OSError) -> ConfigError:
-    return ConfigError(f"The report cannot be written to {folder}: {error.strerror or error}. {_ADVICE}")
+    return ConfigError(f"Cannot write the report to {folder}: {error.strerror or error}. {_ADVICE}")

@@ -1,8 +1,8 @@
 """report.json: all figures of a run, for programs and for later runs to compare with.
 
-Why: a figure that cannot be traced to its inputs, or that differs between two equal runs, is no evidence. So the
-text is the same byte for byte for equal inputs; what must differ stands apart under `provenance.run`, and a figure
-that is not defined is null with its reason under `undefined` beside it.
+Why: a figure that cannot be traced to its inputs, or that differs between two equal runs, is no evidence. So equal
+inputs give the same text byte for byte; `provenance.run` alone holds what differs, and a figure that is not defined is
+null with its reason under `undefined` beside it.
 """
 
 from __future__ import annotations
@@ -11,29 +11,14 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from typing import Any, get_type_hints
 
-from chunklab_core.records.chunks import Health
-from chunklab_core.records.report import (
-    Cell,
-    CellAtK,
-    CellQuestion,
-    CellVerdict,
-    ChunkEntry,
-    DocumentEntry,
-    MadeEntry,
-    Provenance,
-    Report,
-)
-from chunklab_core.records.scores import FuzzyFind
-from chunklab_core.report.survey import parts_to_mapping, survey_to_mapping
+from chunklab_core.records.marks import Mark, Undefined
+from chunklab_core.records.report import Report
+from chunklab_core.report.undefined import reason_in_words
 
-SCHEMA_VERSION = 1
-
-_NO_PRICE = "no cell retrieved a token, so there is no price to compare with"
-_NO_COST = "what the cells retrieve is not known"
-_NO_CHUNKS = "the strategy made no chunk"
 # Legal in JSON and a danger elsewhere: terminals obey C1 and bidi controls, JavaScript breaks lines at U+2028, and
 # half a surrogate pair (from a file name that is no UTF-8) cannot be encoded.
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -50,211 +35,86 @@ def report_to_json(report: Report) -> str:
     try:
         text = "".join(_lines(mapping, 0))
     except ValueError:
-        raise ValueError(f"report_to_json: {_first_odd_number(mapping, 'report')} is no finite number.") from None
+        raise ValueError(f"report_to_json: {_first_odd_number(mapping, 'report')} is not a finite number.") from None
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text) + "\n"
 
 
 def report_to_mapping(report: Report) -> dict[str, Any]:
     """The report in plain JSON types, in the order in which it is written."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "provenance": _provenance(report.provenance),
-        "documents": [_document(entry) for entry in report.documents],
-        "skipped": [{"path": entry.path, "reason": entry.reason} for entry in report.skipped],
-        "questions": {
-            "total": report.n_questions,
-            "scored": report.n_questions - len(report.unscored),
-            "skipped": [{"id": question_id, "reason": "no gold_snippets"} for question_id in report.unscored],
-        },
-        "k": report.top_k,
-        "ranking_metric": report.ranking_metric,
-        "verdict": _verdict(report.verdict),
-        **survey_to_mapping(report),
-        "warnings": [
-            {"code": entry.code, "severity": entry.severity, "message": entry.message, "where": entry.where}
-            for entry in report.warnings
-        ],
-        "health": [_health(entry) for entry in report.health],
-        "cells": [
-            {**_cell(cell, report.verdict), **parts_to_mapping(report, at)} for at, cell in enumerate(report.cells)
-        ],
-        "chunks": {label: [_chunk(chunk) for chunk in chunks] for label, chunks in report.chunks},
-    }
+    return _object(report)
 
 
-def _document(entry: DocumentEntry) -> dict[str, Any]:
-    return {
-        "id": entry.doc_id,
-        "digest": entry.digest,
-        "characters": entry.characters,
-        "tokens": entry.tokens,
-        "warnings": list(entry.warnings),
-    }
+# ---------------------------------------------------------------- records
 
 
-def _chunk(chunk: ChunkEntry) -> dict[str, Any]:
-    return {
-        "id": chunk.chunk_id,
-        "document": chunk.doc_id,
-        "start": chunk.span.start,
-        "end": chunk.span.end,
-        "tokens": chunk.n_tokens,
-    }
+@dataclass(frozen=True, slots=True)
+class WrittenField:
+    """A field of a record, as report.json has it; `undefined` holds the reason where it may be null."""
+
+    name: str
+    mark: Mark | None
+    undefined: Undefined | None
 
 
-def _provenance(provenance: Provenance) -> dict[str, Any]:
-    run = provenance.run
-    return {
-        "versions": dict(sorted(provenance.versions)),
-        "seed": provenance.seed,
-        "corpus_digest": provenance.corpus_digest,
-        "questions_digest": provenance.questions_digest,
-        "config": dict(provenance.config),
-        "models": [
-            {
-                "name": model.name,
-                "digest": model.digest,
-                "max_length": model.max_length,
-                "backend": model.backend,
-                "undefined": _reasons(("max_length", model.max_length, "the model states no limit")),
-            }
-            for model in provenance.models
-        ],
-        "run": {
-            "started": run.started,
-            "wall_seconds": run.wall_seconds,
-            "stages": {entry.stage: {"reused": entry.reused, "run": entry.run} for entry in run.stages},
-            "made": [_made(entry) for entry in run.made],
-        },
-    }
+@cache
+def written_fields(kind: type) -> tuple[WrittenField, ...]:
+    """The fields of a kind of record, in the order of report.json."""
+    hints = get_type_hints(kind, include_extras=True)
+    marks = {name: getattr(hints[name], "__metadata__", ()) for name in kind.__annotations__}
+    fields = (
+        WrittenField(
+            name,
+            next((mark for mark in of_field if isinstance(mark, Mark)), None),
+            next((mark for mark in of_field if isinstance(mark, Undefined)), None),
+        )
+        for name, of_field in marks.items()
+    )
+    return tuple(field for field in fields if field.mark is not Mark.KEY)
 
 
-def _made(entry: MadeEntry) -> dict[str, Any]:
-    mapping: dict[str, Any] = {"stage": entry.stage, "label": entry.label, "reasons": list(entry.reasons)}
-    counted = {"seconds": entry.seconds, "new": entry.n_new, "taken_over": entry.n_taken_over}
-    return {**mapping, **{name: value for name, value in counted.items() if value is not None}}
+def _object(record: Any) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    for field in written_fields(record.__class__):
+        if field.name == "undefined":
+            written["undefined"] = _reasons(record)
+            continue
+        value = getattr(record, field.name)
+        if field.mark is Mark.INLINE:
+            written.update(value)
+        elif field.mark is not Mark.LEFT_OUT or value not in (None, ()):
+            written[field.name] = _plain(value)
+    return written
 
 
-def _cell(cell: Cell, verdict: CellVerdict) -> dict[str, Any]:
-    ruled_out = cell.cell in verdict.ruled_out
-    mapping = {
-        "cell": cell.cell,
-        "strategy": cell.strategy,
-        "params": dict(cell.params),
-        "retriever": cell.retriever,
-        "model": cell.model,
-        "reranker": cell.reranker,
-        **_at_k(cell),
-        "balanced": cell.balanced,
-        "balanced_in_play": cell.balanced_in_play,
-        "ci95": list(cell.ci95),
-        "undefined": _reasons(
-            ("model", cell.model, f"{cell.retriever} uses no embedding model"),
-            ("reranker", cell.reranker, "nothing is reranked"),
-            ("balanced", cell.balanced, _NO_PRICE),
-            ("balanced_in_play", cell.balanced_in_play, "the cell is ruled out" if ruled_out else _NO_PRICE),
-        ),
-        "by_k": {str(at.k): _at_k(at) for at in sorted(cell.by_k, key=lambda at: at.k)},
-        "per_question": [_question(entry) for entry in cell.per_question],
-    }
-    return mapping if cell.ci95_wilson is None else {**mapping, "ci95_wilson": list(cell.ci95_wilson)}
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return _object(value) if is_dataclass(value) else value
 
 
-def _at_k(at: CellAtK) -> dict[str, Any]:
-    return {**at.metrics, "ceiling": asdict(at.ceiling), "loss": dict(at.loss)}
+def _reasons(record: Any) -> dict[str, str]:
+    """Why each value of a record that is null is so, by its key."""
+    reasons = {}
+    for field in written_fields(record.__class__):
+        if field.undefined and _is_null(getattr(record, field.name)):
+            reason = field.undefined.reason
+            reasons[field.name] = reason_in_words(reason if isinstance(reason, str) else reason(record), record)
+    return reasons
 
 
-def _question(entry: CellQuestion) -> dict[str, Any]:
-    score = entry.score
-    mapping: dict[str, Any] = {
-        "id": score.question_id,
-        "recall": score.metrics["recall_at_k"],
-        "first_hit_rank": score.first_hit_rank,
-        "found": list(score.found),
-        "retrieved": [{"chunk_id": one.chunk_id, "rank": one.rank, "score": one.score} for one in entry.retrieved],
-    }
-    if any(entry.lost):
-        mapping["lost"] = list(entry.lost)
-    return {**mapping, "fuzzy": [_fuzzy(find) for find in score.fuzzy]} if score.fuzzy else mapping
-
-
-def _fuzzy(find: FuzzyFind) -> dict[str, Any]:
-    return {"slot": find.slot, "chunk_id": find.chunk_id, "expected": find.expected, "found": find.found}
-
-
-def _health(health: Health) -> dict[str, Any]:
-    oversized = dict(sorted(health.pct_oversized.items()))
-    return {
-        "strategy": health.strategy,
-        "n_chunks": health.n_chunks,
-        "median_tokens": health.median_tokens,
-        "pct_tiny": health.pct_tiny,
-        "pct_oversized": oversized,
-        "boundary": health.boundary,
-        "tables_intact": health.tables_intact,
-        "lost_characters": health.lost_characters,
-        "path_shortened": health.path_shortened,
-        "undefined": _reasons(
-            ("median_tokens", health.median_tokens, _NO_CHUNKS),
-            ("pct_tiny", health.pct_tiny, _NO_CHUNKS),
-            ("pct_oversized", None if None in oversized.values() else oversized, _NO_CHUNKS),
-            ("boundary", health.boundary, _NO_CHUNKS),
-            ("tables_intact", health.tables_intact, "the documents hold no table"),
-        ),
-    }
-
-
-def _verdict(verdict: CellVerdict) -> dict[str, Any]:
-    by_document, on_balance = verdict.p_best_by_document, verdict.p_best_balanced
-    return {
-        "status": verdict.status,
-        "leader": verdict.leader,
-        "leader_share": verdict.leader_share,
-        "leader_recall_shrunk": verdict.leader_recall_shrunk,
-        "at_bar": verdict.at_bar,
-        "speaks_of": verdict.speaks_of,
-        "p_best": dict(verdict.p_best),
-        "p_best_shrunk": dict(verdict.p_best_shrunk),
-        "p_best_by_document": None if by_document is None else dict(by_document),
-        "p_best_balanced": None if on_balance is None else dict(on_balance),
-        "in_play": list(verdict.in_play),
-        "ruled_out": list(verdict.ruled_out),
-        "cheapest_in_play": verdict.cheapest_in_play,
-        "cheapest_difference": verdict.cheapest_difference,
-        "cheapest_ci95": None if verdict.cheapest_ci95 is None else list(verdict.cheapest_ci95),
-        "questions_needed": verdict.questions_needed,
-        "reasons": list(verdict.reasons),
-        "undefined": _reasons(
-            ("p_best_by_document", by_document, "fewer than 10 documents are known to hold answers"),
-            ("p_best_balanced", on_balance, "cells are not ranked by balanced, or no two of them differ"),
-            ("cheapest_in_play", verdict.cheapest_in_play, _NO_COST),
-            ("cheapest_difference", verdict.cheapest_difference, _NO_COST),
-            ("cheapest_ci95", verdict.cheapest_ci95, _NO_COST),
-            ("questions_needed", verdict.questions_needed, _no_number(verdict)),
-        ),
-    }
-
-
-def _no_number(verdict: CellVerdict) -> str:
-    if verdict.status == "leans" and "no_realistic_number" not in verdict.reason_codes:
-        return "not more questions are wanting; the reasons say what is"
-    return {
-        "winner": "the verdict needs no more questions",
-        "tied": "the cells do not differ on any question",
-        "only": "there is nothing to compare with",
-    }.get(verdict.status, "no realistic number")
-
-
-def _reasons(*entries: tuple[str, object, str]) -> dict[str, str]:
-    """Why each value that is None is None, by its key."""
-    return {key: reason for key, value, reason in entries if value is None}
+def _is_null(value: Any) -> bool:
+    return None in value.values() if isinstance(value, Mapping) else value is None
 
 
 # ---------------------------------------------------------------- text
 
 
 def _lines(value: Any, depth: int) -> Iterator[str]:
-    """JSON text in pieces; entries of the outer levels, and the rows of long lists, stand on a line each."""
+    """JSON text in pieces; entries of the outer levels, and the rows of long lists, get a line each."""
     rows = isinstance(value, list) and bool(value) and isinstance(value[0], dict)
     if not isinstance(value, dict | list) or not value or depth > _EXPANDED or (depth == _EXPANDED and not rows):
         yield _encode(value)

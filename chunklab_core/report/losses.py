@@ -1,7 +1,7 @@
-"""Where the leader loses answers, in a few lines: the part, its share, the questions, and what to do next.
+"""Where the leader loses answers, in a few lines: the part, its share, the questions, and the next step.
 
-Why: a recall of 0.7 says that something should change, and this says what. The rest stands in report.json, cell by
-cell and question by question.
+Why: a recall of 0.7 shows that something should change; these lines name it. report.json has the rest, cell by cell
+and question by question.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from chunklab_core.records.report import Cell, Report
 from chunklab_core.records.scores import LossPart
+from chunklab_core.report.words import count
 
 _PARTS_SHOWN = 3
 _QUESTIONS_SHOWN = 3
@@ -19,9 +20,9 @@ _QUESTIONS_SHOWN = 3
 def lines_of_loss(report: Report) -> Iterator[str]:
     """A line for each part in which the leader loses most; none where it finds every answer."""
     cell = next(cell for cell in report.cells if cell.cell == report.verdict.leader)
-    lost = sorted((entry for entry in cell.loss if entry[1]), key=lambda entry: -entry[1])
+    lost = sorted((entry for entry in cell.loss.items() if entry[1]), key=lambda entry: -entry[1])
     if lost:
-        yield f"Lost by {cell.cell}, {1 - cell.recall_at_k:.3f} of the recall:"
+        yield f"The leader {cell.cell} loses {1 - cell.recall_at_k:.3f} of the recall:"
     for part, share in lost[:_PARTS_SHOWN]:
         yield f"{share:.3f} {part}, {_questions(cell, part)}: {_next_step(report, cell, part)}."
     if len(lost) > _PARTS_SHOWN:
@@ -32,21 +33,21 @@ def lines_of_loss(report: Report) -> Iterator[str]:
 def next_step(
     part: LossPart, *, retriever: str, k: int, candidates: int, model: str = "", max_length: int | None = None
 ) -> str:
-    """What to do about gold that was lost in this part, in half a sentence.
+    """The remedy for gold that was lost in this part, in half a sentence.
 
     Args:
         part: where it was lost.
-        retriever: of the cell; nobody is told to try what they use already.
+        retriever: of the cell; it is not recommended again.
         k: the number of chunks a reader gets.
-        candidates: how deep each leg's candidates go.
+        candidates: the number of candidates of each leg.
         model: the embedding model's name, and `max_length` the tokens that it reads, where one is used.
     """
     fuses = retriever == "hybrid"
     return {
-        "parse": "stands in no parsed text: see whether its document was read, and copy the wording from there",
-        "cut": "whole in no chunk: raise their overlap or size",
-        "truncated": f"stands past the {max_length or 'last'} tokens that {model or 'the model'} reads: use shorter "
-        f"chunks, or {'a model that reads more' if fuses else 'add the keyword search (hybrid)'}",
+        "parse": "in no parsed text: check that its document was read, and copy the wording from it",
+        "cut": "split across chunks: increase overlap or chunk size",
+        "truncated": f"beyond the {max_length or 'last'} tokens that {model or 'the model'} reads: use shorter chunks, "
+        f"or {'a model that reads more' if fuses else 'add the keyword search (hybrid)'}",
         "candidates": f"not among the first {candidates} of any search: try {'another model' if fuses else 'hybrid'}, "
         "or raise retrieval.candidates",
         "rerank": f"the reranker moves it out of the top {k}: compare with retrieval.rerank: none",
@@ -57,9 +58,9 @@ def next_step(
 
 def _questions(cell: Cell, part: LossPart) -> str:
     """How many questions lose gold in this part, and the first of them."""
-    named = [entry.score.question_id for entry in cell.per_question if part in entry.lost]
+    named = [question.id for question in cell.per_question if part in question.lost]
     more = ", ..." if len(named) > _QUESTIONS_SHOWN else ""
-    return f"{len(named)} question{'' if len(named) == 1 else 's'} ({', '.join(named[:_QUESTIONS_SHOWN])}{more})"
+    return f"{count(len(named), 'question')} ({', '.join(named[:_QUESTIONS_SHOWN])}{more})"
 
 
 def _next_step(report: Report, cell: Cell, part: LossPart) -> str:
@@ -69,7 +70,7 @@ def _next_step(report: Report, cell: Cell, part: LossPart) -> str:
     return next_step(
         part,
         retriever=cell.retriever,
-        k=report.top_k,
+        k=report.k,
         candidates=retrieval["candidates"],
         model=name,
         max_length=windows.get(name),

@@ -18,8 +18,8 @@ _Range = tuple[int, int]
 def context_efficiency(finds: GoldFinds, chunks: Sequence[Chunk], count_tokens: Callable[[str], int]) -> float:
     """Tokens of the found gold within the retrieved text, over the tokens retrieved.
 
-    A slot counts once: its first listed wording that was found, in the first chunk that holds it. Where golds
-    overlap, in one chunk or in the same characters of a document seen through two chunks, their union counts.
+    A slot counts once: its first listed wording that was found, in the first chunk that holds it. Golds that overlap
+    count as their union, in one chunk or in characters of a document that two chunks share.
 
     Returns:
         A fraction in [0, 1]; 0.0 when nothing was retrieved.
@@ -41,7 +41,7 @@ def context_efficiency(finds: GoldFinds, chunks: Sequence[Chunk], count_tokens: 
 
 
 def _counted(finds: GoldFinds) -> list[Place]:
-    """Of each slot found the one place that counts, in the order of chunks."""
+    """The one place that counts for each slot found, in the order of chunks."""
     first: dict[int, Place] = {}
     for place in sorted(finds.places, key=lambda place: (place.wording, place.row)):
         first.setdefault(place.slot, place)

@@ -1,6 +1,6 @@
 """Hit: whether the reader got any part of the answer.
 
-Why: where one passage is enough to go on with, the first slot found matters and the others do not.
+Why: where one passage is enough, the first slot found matters and the others do not.
 """
 
 from __future__ import annotations

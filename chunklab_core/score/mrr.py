@@ -1,6 +1,6 @@
 """Reciprocal rank: how far down the reader finds the first part of the answer.
 
-Why: two retrievers with one hit rate differ in how soon the hit comes, and readers and models attend to the top.
+Why: two retrievers with the same hit rate differ in how soon the hit comes, and readers and models attend to the top.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""nDCG at k: whether the chunks that hold an answer stand at the top of the ranking.
+"""nDCG at k: whether the chunks that hold an answer come first in the ranking.
 
-Why: precision does not see the order and the reciprocal rank sees the first hit only. A retriever or a reranker that
-moves every hit up is better than one that moves the first, and this figure says so.
+Why: precision ignores the order, and the reciprocal rank sees only the first hit. A retriever or a reranker that moves
+every hit up is better than one that moves the first, and this figure shows it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ def ndcg_at_k(found: NDArray[np.bool_], k: int, n_relevant: int) -> float:
     """Discounted gain of the top-k chunks over that of the best possible ranking of the same chunks.
 
     A chunk is relevant, with gain 1, when it holds any gold slot, however many. The best ranking begins with all
-    relevant chunks of the strategy, so overlap counts: where two chunks share a gold, both are relevant, both are
-    asked for, and a copy of an answer at rank 2 gains as much as another answer there. Compare retrievers over one
-    strategy by it; two strategies differ in what they are asked for, and recall compares those.
+    relevant chunks of the strategy, so overlap counts: where two chunks share a gold, both are relevant, the best
+    ranking has both, and a copy of an answer at rank 2 gains as much as another answer there. Use it to compare
+    retrievers over one strategy; two strategies have different relevant chunks, so compare those by recall.
 
     Args:
         found: shape (retrieved, slots), best chunk first, with k rows or fewer.
-        k: the number of places asked for, at least 1.
+        k: the number of places, at least 1.
         n_relevant: how many chunks of the strategy hold any slot, retrieved or not.
 
     Returns:
-        A fraction in [0, 1]; 0.0 where no chunk of the strategy holds gold: the answer exists, and is not to be had.
+        A fraction in [0, 1]; 0.0 where no chunk of the strategy holds gold: the answer exists, but no ranking has it.
 
     Raises:
         ValueError: more relevant chunks were retrieved than there are.

@@ -1,7 +1,8 @@
-"""Precision at k: how many of the k places went to chunks that hold an answer.
+"""Precision at k: the share of the k places that chunks with an answer take.
 
-Why: it divides by k also where fewer chunks came back. Otherwise BM25, which lists only chunks that share a
-term with the query, would be rated on a shorter list than dense search.
+Why: recall does not show how many of the chunks are useless. The divisor is k even where fewer chunks came back:
+otherwise BM25, which lists only chunks that share a term with the query, would be rated on a shorter list than dense
+search.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ def precision_at_k(found: NDArray[np.bool_], k: int) -> float:
 
     Args:
         found: shape (retrieved, slots), best chunk first, with k rows or fewer.
-        k: the number of places asked for, at least 1.
+        k: the number of places, at least 1.
 
     Source: Manning, Raghavan and Schuetze, Introduction to Information Retrieval (2008), section 8.4.
     """

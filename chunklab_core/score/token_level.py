@@ -1,9 +1,9 @@
 """Token level: how much of the gold was retrieved, and how much else, token by token.
 
-Why: recall asks whether a whole slot stands in one chunk. A gold that two retrieved chunks hold between them is lost
-to recall and is before the reader all the same; and no figure of chunks says how much was read to get it.
+Why: recall counts a slot only where one chunk holds all of it. A gold that two retrieved chunks hold between them is
+lost to recall, yet the reader has it; and no figure of chunks shows how much was read to get it.
 
-Everything is measured over spans of the documents, in the tokens of the documents: prefixes have no place in a
+Everything is measured over spans of the documents, in the tokens of the documents. Prefixes are not part of a
 document, so they neither count nor cost here (`context_efficiency` counts them).
 """
 
@@ -29,12 +29,12 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GoldSlot:
-    """Where a slot stands.
+    """The places of a slot.
 
     Attributes:
         places: every occurrence of every wording in the documents in which the gold counts, by wording as listed,
             then by document and place.
-        n_tokens: of the first wording as typed: what the slot weighs where it stands in no document.
+        n_tokens: of the first wording as typed: the weight of the slot where it is in no document.
     """
 
     places: Sequence[Stretch]
@@ -44,8 +44,8 @@ class GoldSlot:
 def token_positions(offsets: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.float64]:
     """Places of a document's text, counted in its tokens instead of its characters.
 
-    A token that a place cuts counts by the share of its characters that stand before. So ranges that touch share no
-    token, the parts of a range add up to the whole, and no range of text is worth nothing, wherever its edges fall.
+    A token that a place cuts counts by the share of its characters before the place. So ranges that touch share no
+    token, the parts of a range add up to the whole, and every range of text counts, wherever its edges are.
 
     Args:
         offsets: shape (tokens + 1,), the character in which each token begins, then the length of the text, as
@@ -69,11 +69,10 @@ def token_level(slots: Sequence[GoldSlot], retrieved: Sequence[Stretch]) -> Toke
     precision = |E and R| / |R|, IoU = |E and R| / (|E| + |R| - |E and R|). A token found twice is found once, but
     |R| counts it as often as it was retrieved: what chunks repeat is read twice.
 
-    A slot with several places (wordings that may stand for each other, or a text that occurs more than once) is one
-    place: the one of which the largest share was retrieved, the first listed among equals. Whoever has any of them
-    has the answer, so a slot that a retrieved chunk's body holds is always found in full, and which of its wordings
-    was typed first changes nothing. Slots that overlap count as their union. A slot that stands in no document weighs
-    its own tokens in |E|, none of which can be found.
+    A slot with several places (interchangeable wordings, or a text that occurs more than once) counts as one place: the
+    one with the largest retrieved share, the first listed among equals. Any of them is the answer, so a slot that a
+    retrieved chunk's body holds is always found in full, and the order of its wordings changes nothing. Slots that
+    overlap count as their union. A slot that is in no document adds its own tokens to |E|; none of them can be found.
 
     Args:
         slots: at least one.
@@ -83,19 +82,19 @@ def token_level(slots: Sequence[GoldSlot], retrieved: Sequence[Stretch]) -> Toke
         Fractions in [0, 1]; all 0.0 when nothing was retrieved.
 
     Raises:
-        ValueError: the question has no gold, so nothing here is defined.
+        ValueError: the question has no gold, so no figure is defined.
 
     Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval (2024), section Metrics; the choice among
-    places is ours, for theirs knows one place for each excerpt.
+    places is ours; theirs has one place for each excerpt.
     """
     if not slots:
-        raise ValueError("token_level: no slots; drop unscored questions before scoring.")
+        raise ValueError("token_level: no slots. Leave out questions without gold before scoring.")
     cover = _united(retrieved)
     chosen = [_best_place(slot.places, cover) for slot in slots if slot.places]
     gold = _united(chosen)
     n_gold = _length(gold) + sum(slot.n_tokens for slot in slots if not slot.places)
-    both = sum(_covered(one, cover) for ranges in gold.values() for one in ranges)
-    n_retrieved = sum(one.end - one.start for one in retrieved)
+    both = sum(_covered(place, cover) for ranges in gold.values() for place in ranges)
+    n_retrieved = sum(span.end - span.start for span in retrieved)
     if not n_retrieved or not n_gold:
         return TokenScore(0.0, 0.0, 0.0)
     return TokenScore(
@@ -126,17 +125,17 @@ _Cover = dict[int | str, list[Stretch]]
 def _united(stretches: Iterable[Stretch]) -> _Cover:
     """By document, the union of stretches: apart from each other, in order."""
     united: _Cover = {}
-    for one in sorted(stretches, key=lambda one: one.start):
-        ranges = united.setdefault(one.document, [])
-        if ranges and one.start <= ranges[-1].end:
-            ranges[-1] = ranges[-1]._replace(end=max(ranges[-1].end, one.end))
+    for stretch in sorted(stretches, key=lambda stretch: stretch.start):
+        ranges = united.setdefault(stretch.document, [])
+        if ranges and stretch.start <= ranges[-1].end:
+            ranges[-1] = ranges[-1]._replace(end=max(ranges[-1].end, stretch.end))
         else:
-            ranges.append(one)
+            ranges.append(stretch)
     return united
 
 
 def _best_place(places: Sequence[Stretch], cover: _Cover) -> Stretch:
-    """The place of which the largest share is covered; the first one among equals."""
+    """The place with the largest covered share; the first one among equals."""
     reached = [place for place in places if place.document in cover]
     best, best_share = places[0], 0.0
     for place in reached:
@@ -148,8 +147,8 @@ def _best_place(places: Sequence[Stretch], cover: _Cover) -> Stretch:
 
 def _covered(place: Stretch, cover: _Cover) -> float:
     ranges = cover.get(place.document, ())
-    return sum(max(min(place.end, one.end) - max(place.start, one.start), 0.0) for one in ranges)
+    return sum(max(min(place.end, span.end) - max(place.start, span.start), 0.0) for span in ranges)
 
 
 def _length(cover: _Cover) -> float:
-    return sum(one.end - one.start for ranges in cover.values() for one in ranges)
+    return sum(span.end - span.start for ranges in cover.values() for span in ranges)

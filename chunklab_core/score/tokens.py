@@ -1,6 +1,6 @@
 """Retrieved tokens: the context that a reader, or a model, must pay for.
 
-Why: a chunker that returns whole documents finds everything; its price is what tells it from a good one.
+Why: a chunker that returns whole documents finds everything; only its price separates it from a good one.
 """
 
 from __future__ import annotations
@@ -11,5 +11,5 @@ from chunklab_core.records.chunks import Chunk
 
 
 def retrieved_tokens(chunks: Sequence[Chunk]) -> int:
-    """cl100k_base tokens of these chunks together, prefixes included; a text that two chunks share counts twice."""
+    """cl100k_base tokens of these chunks together, with prefixes; text that two chunks share counts twice."""
     return sum(chunk.n_tokens for chunk in chunks)

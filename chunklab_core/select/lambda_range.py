@@ -24,7 +24,7 @@ from chunklab_core.select.entrants import Entrants, find_entrants
 
 def lambda_range(
     recall: ArrayLike, tokens: ArrayLike, in_play: Sequence[int] | None = None, balanced_lambda: float = 0.05
-) -> LambdaRange:
+) -> LambdaRange[int]:
     """Who stands first at which price.
 
     Args:
@@ -70,11 +70,11 @@ def _lines(entrants: Entrants, cells: Sequence[int]) -> dict[int, tuple[Fraction
     }
 
 
-def _upper_edge(lines: dict[int, tuple[Fraction, Fraction]]) -> list[LambdaPlace]:
+def _upper_edge(lines: dict[int, tuple[Fraction, Fraction]]) -> list[LambdaPlace[int]]:
     """First places from 0 on. From each crossing on, the cheapest of those that meet there leads."""
     now = min(lines, key=lambda cell: (-lines[cell][0], lines[cell][1], cell))
     low = Fraction(0)
-    places: list[LambdaPlace] = []
+    places: list[LambdaPlace[int]] = []
     while True:
         recall, cost = lines[now]
         crossings = [((recall - r) / (cost - c), c, cell) for cell, (r, c) in lines.items() if c < cost]

@@ -15,7 +15,7 @@ from chunklab_core.records.survey import Dominated, ParetoFront
 from chunklab_core.select.entrants import find_entrants
 
 
-def pareto_front(recall: ArrayLike, tokens: ArrayLike) -> ParetoFront:
+def pareto_front(recall: ArrayLike, tokens: ArrayLike) -> ParetoFront[int]:
     """Who is worth a look, fewest tokens first.
 
     Args:

@@ -42,7 +42,7 @@ def stability(
     in_play: Sequence[int] | None = None,
     balanced_lambda: float | None = None,
     seed: int = 0,
-) -> Stability:
+) -> Stability[int]:
     """In how many views the leader still has the highest recall, alone or with others.
 
     Args:
@@ -78,7 +78,7 @@ def stability(
         views += _at_other_prices(
             values, leader, costs, range(n_cells) if in_play is None else in_play, balanced_lambda
         )
-    return Stability(leader, sum(view.holds for view in views), tuple(views))
+    return Stability(leader, sum(view.holds for view in views), len(views), tuple(views))
 
 
 def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int) -> tuple[int, bool]:
@@ -90,7 +90,7 @@ def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int)
     return first, bool(level[leader])
 
 
-def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.float64]) -> Iterator[StabilityView]:
+def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.float64]) -> Iterator[StabilityView[int]]:
     for k, recall in sorted(by_k.items()):
         values = checked_scores(recall, "recall")
         if values.shape != costs.shape:
@@ -100,7 +100,7 @@ def _at_other_k(by_k: Mapping[int, ArrayLike], leader: int, costs: NDArray[np.fl
 
 def _by_model(
     values: NDArray[np.float64], leader: int, costs: NDArray[np.float64], cells: Sequence[CellAxes]
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     models = sorted({cell.model for cell in cells if cell.model is not None})
     for model in models if len(models) > 1 else []:
         here = [at for at, cell in enumerate(cells) if cell.model in (model, None)]
@@ -117,7 +117,7 @@ def _halves(
     costs: NDArray[np.float64],
     labels: Sequence[str],
     seed: int,
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     units = sorted(set(labels))
     if len(units) < _FEWEST:
         return
@@ -132,7 +132,7 @@ def _halves(
 
 def _at_other_prices(
     values: NDArray[np.float64], leader: int, costs: NDArray[np.float64], in_play: Sequence[int], price: float
-) -> Iterator[StabilityView]:
+) -> Iterator[StabilityView[int]]:
     are_in_play = np.isin(np.arange(len(values)), list(in_play))
     recall, tokens = values.mean(axis=1), costs.mean(axis=1)
     for times in _PRICES:

@@ -28,6 +28,7 @@ def _record(kind: Any, value: Any) -> Any:
         if kinds[-1] is Ellipsis:
             return tuple(_record(kinds[0], part) for part in value)
         return tuple(_record(one, part) for one, part in zip(kinds, value, strict=True))
+    kind = get_origin(kind) or kind
     if isinstance(kind, type) and is_dataclass(kind):
         fields = _fields(kind)
         return kind(**{name: _record(fields[name], part) for name, part in value.items()})

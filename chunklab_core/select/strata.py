@@ -44,7 +44,7 @@ def strata(
     *,
     by: Literal["tag", "document"] = "tag",
     at_least: int = 15,
-) -> Strata:
+) -> Strata[int]:
     """The parts of the questions, those that should be asked more first.
 
     Args:
@@ -76,7 +76,7 @@ def strata(
         by=by,
         leader=leader,
         rival=rival,
-        strata=tuple(sorted(asked, key=lambda each: (-(each.share or -1.0), each.part))),
+        parts=tuple(sorted(asked, key=lambda each: (-(each.share or -1.0), each.part))),
         needed=needed,
         needed_by_share=None if overlap else _needed_by_share(needed, len(of_all), asked, variance),
     )

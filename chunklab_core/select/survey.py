@@ -90,7 +90,7 @@ def _strata(
     rivals: Sequence[int],
     parts: Mapping[Literal["tag", "document"], Sequence[Sequence[str]]],
     groups: Sequence[str] | None,
-) -> tuple[Strata, ...]:
+) -> tuple[Strata[int], ...]:
     """Of the leader against the runner-up; nothing where there is none, or where there is one part."""
     several = {by: names for by, names in parts.items() if len({name for each in names for name in each}) > 1}
     return tuple(

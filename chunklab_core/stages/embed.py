@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chunklab_core.cache.formats import array_of_text, pack_arrays, unpack_json
 from chunklab_core.cache.protocol import Items, Ref, ResultStore, stage_of
-from chunklab_core.embed import embed_texts, load_pieces, load_window_ends, shelf_of, text_keys
+from chunklab_core.embed import embed_texts, load_lengths, shelf_of, text_keys
 from chunklab_core.models.card import ModelCard
 from chunklab_core.models.embedder import open_embedder
 from chunklab_core.stages.chunk_table import ChunkTable
@@ -36,8 +36,7 @@ def embed(
         sent = [prompt + text for text in batch]
         embed_texts(sent, embedder, store, progress)
         keys += text_keys(sent)
-    pieces = load_pieces(keys, embedder.card.digest, store)
-    window_ends = load_window_ends(keys, embedder.card.digest, store)
+    pieces, window_ends = load_lengths(keys, embedder.card.digest, store)
     arrays: dict[str, NDArray[Any]] = {
         "pieces": pieces,
         "window_ends": window_ends - len(prompt),  # in characters of the text itself

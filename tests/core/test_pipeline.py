@@ -135,7 +135,7 @@ def test_a_file_that_changes_during_a_run_ends_it_and_leaves_nothing_behind(worl
         pipeline.run_stage("parse", world.store, label="documents", **work[0].arguments)
     path.write_text(typed)
 
-    assert [entry.doc_id for entry in world.report(settings).documents] == ["parcels.txt", "refunds.txt"]
+    assert [entry.id for entry in world.report(settings).documents] == ["parcels.txt", "refunds.txt"]
 
 
 def test_a_cache_that_lies_among_the_documents_is_none_of_them(world: World) -> None:
@@ -147,7 +147,7 @@ def test_a_cache_that_lies_among_the_documents_is_none_of_them(world: World) -> 
     first, again = report(), report()
 
     assert first.skipped == again.skipped == ()
-    assert sum(stage.run for stage in again.provenance.run.stages) == 0
+    assert sum(stage.run for stage in again.provenance.run.stages.values()) == 0
 
 
 def test_a_file_whose_name_is_not_utf8_is_skipped_with_the_reason(world: World) -> None:
@@ -276,7 +276,7 @@ def test_equal_strategies_under_two_labels_are_one_node(world: World) -> None:
     report = world.report(world.settings(*twins))
 
     assert [cell.cell for cell in report.cells] == ["one/bm25", "two/bm25"]
-    assert {entry.stage: entry.run for entry in report.provenance.run.stages} == {
+    assert {stage: reuse.run for stage, reuse in report.provenance.run.stages.items()} == {
         "parse": 1,
         "chunk": 1,
         "health": 1,

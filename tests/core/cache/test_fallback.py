@@ -1,4 +1,4 @@
-"""A run goes on where the folder of the cache is read-only, full, from another version, or cleared meanwhile."""
+"""A run continues where the cache folder is read-only, full, from another version, or cleared meanwhile."""
 
 import errno
 import json
@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from chunklab_core import pipeline
-from chunklab_core.cache import fallback as cache_folder
-from chunklab_core.cache import store
+from chunklab_core.cache import fallback, store
 from chunklab_core.cache.fallback import FORMAT, run_patiently, usable_cache
-from chunklab_core.cache.protocol import Items, MissingError, Ref
-from chunklab_core.cache.store import Store, layer_over
+from chunklab_core.cache.protocol import MissingError, Ref
+from chunklab_core.cache.store import Store
 from chunklab_core.errors import CacheRefusedError, ConfigError
 from chunklab_core.report.json import report_to_mapping
 
@@ -35,8 +34,6 @@ QUESTIONS = [
     {"id": "refunds", "query": "How long do refunds take?", "gold_snippets": ["Refunds take five days."]},
     {"id": "parcels", "query": "When do parcels arrive?", "gold_snippets": ["Parcels arrive after three days."]},
 ]
-REF, OTHER = Ref("chunk/" + "ab" * 32), Ref("chunk/" + "cd" * 32)
-KEYS = tuple(bytes([number]) * 32 for number in range(4))
 
 
 class World:
@@ -86,7 +83,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, number: int, after: int = 0) -> None:
-    """From the given write on, files below a folder are refused as the system does it; root is not refused by modes."""
+    """From the given write on, writing below a folder fails as on a real system (root ignores file modes)."""
     left = after
 
     def refusing(write: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,7 +107,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, number: int, after: in
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
-def test_a_read_only_folder_is_read_and_new_results_last_for_the_run(
+def test_a_read_only_folder_is_reused_and_new_results_last_for_the_run(
     world: World, temporary: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, number: int
 ) -> None:
     expected = world.run(top_k=1, cache=world.folder / "another")
@@ -122,11 +119,11 @@ def test_a_read_only_folder_is_read_and_new_results_last_for_the_run(
     assert world.content() == before
     assert world.texts_sent() == sent  # the vectors were read
     assert len(caplog.messages) == 1
-    assert "is read, but takes nothing" in caplog.messages[0]
+    assert "its results are reused, new ones last for this run only" in caplog.messages[0]
     assert list(temporary.iterdir()) == []
 
 
-def test_what_is_damaged_in_a_read_only_folder_is_made_anew_and_left_there(
+def test_damage_in_a_read_only_folder_is_made_again_elsewhere(
     world: World, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = world.run()
@@ -141,69 +138,27 @@ def test_what_is_damaged_in_a_read_only_folder_is_made_anew_and_left_there(
     assert world.content() == before
 
 
-def test_a_folder_that_is_no_folder_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with (
-        pytest.raises(ConfigError, match=r"cannot be written .*--cache-dir"),
+        pytest.raises(ConfigError, match=r"Cannot write to cache folder .*--cache-dir"),
         usable_cache(tmp_path / "file" / "cache"),
     ):
         pass
 
 
-def test_without_a_temporary_folder_the_refusal_stands(
+def test_without_a_temporary_folder_the_run_ends(
     world: World, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refuse(monkeypatch, world.folder, errno.EACCES)
-    with pytest.raises(CacheRefusedError, match="cannot be written"), usable_cache(world.cache):
+    with pytest.raises(CacheRefusedError, match="Cannot write"), usable_cache(world.cache):
         pass
-
-
-# ---------------------------------------------------------------- a layer over another store
-
-
-def layered(tmp_path: Path) -> tuple[Store, Store]:
-    below, over = tmp_path / "below", tmp_path / "over"
-    over.mkdir()
-    layer_over(over, below)
-    lower = Store(below)
-    lower.write(REF, b"payload", Items("chunk", KEYS[:2]))
-    lower.put_items("chunk", {KEYS[0]: b"zero", KEYS[1]: b"one"})
-    lower.close()
-    return Store(over), Store(below)
-
-
-def test_a_layer_shows_what_lies_below_and_what_was_added(tmp_path: Path) -> None:
-    over, below = layered(tmp_path)
-    over.put_items("chunk", {KEYS[2]: b"two"})
-    over.write(OTHER, b"other")
-
-    assert over.read(REF) == b"payload"
-    assert over.items_of(REF) == KEYS[:2]
-    assert over.intact(REF)
-    assert over.get_items("chunk", KEYS) == {KEYS[0]: b"zero", KEYS[1]: b"one", KEYS[2]: b"two"}
-    assert over.missing_items("chunk", KEYS) == [KEYS[3]]
-    assert not below.holds(OTHER)
-    assert below.missing_items("chunk", KEYS) == list(KEYS[2:])
-
-
-def test_what_a_layer_forgets_stays_below(tmp_path: Path) -> None:
-    over, below = layered(tmp_path)
-    over.discard_with_items(REF)
-
-    assert not over.holds(REF)
-    assert not over.intact(REF)
-    assert over.missing_items("chunk", KEYS[:2]) == list(KEYS[:2])
-    assert below.intact(REF)
-
-    over.put_items("chunk", {KEYS[0]: b"zero", KEYS[1]: b"one"})
-    over.write(REF, b"payload", Items("chunk", KEYS[:2]))
-    assert over.intact(REF)
 
 
 # ---------------------------------------------------------------- other versions
 
 
-def test_a_folder_of_a_newer_version_is_left_as_it_is(
+def test_a_folder_of_a_newer_version_is_neither_read_nor_written(
     world: World, temporary: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = world.run()
@@ -219,7 +174,7 @@ def test_a_folder_of_a_newer_version_is_left_as_it_is(
 
 
 @pytest.mark.parametrize("mark", ["1\n", "", "three", None])
-def test_an_older_or_unreadable_mark_is_written_anew_without_a_word(
+def test_an_older_or_unreadable_mark_is_replaced_silently(
     world: World, mark: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected, path = world.run(), world.cache / "version"
@@ -234,11 +189,11 @@ def test_an_older_or_unreadable_mark_is_written_anew_without_a_word(
 
 
 def on_other_disks(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setattr(cache_folder, "_device", lambda folder: int(folder.is_relative_to(cache)))
+    monkeypatch.setattr(fallback, "_device", lambda folder: int(folder.is_relative_to(cache)))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_disk_that_fills_up_during_a_run_does_not_end_it_where_there_is_another(
+def test_when_the_disk_fills_up_the_run_continues_on_another_disk(
     world: World, temporary: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, number: int
 ) -> None:
     expected = world.run(cache=world.folder / "another")
@@ -248,17 +203,17 @@ def test_a_disk_that_fills_up_during_a_run_does_not_end_it_where_there_is_anothe
 
     assert world.run() == expected
     assert world.texts_sent() == 2 * sent  # nothing twice
-    assert [message for message in caplog.messages if "takes nothing more" in message] == caplog.messages != []
+    assert [message for message in caplog.messages if "any more" in message] == caplog.messages != []
     assert len(caplog.messages) == 1
     assert sum(path.is_file() for path in (world.cache / "results").rglob("*")) == 9
     assert list(temporary.iterdir()) == []
 
 
-def test_a_full_disk_without_another_ends_the_run_in_one_line_and_keeps_what_is_finished(
+def test_without_another_disk_a_full_one_ends_the_run_and_finished_results_are_safe(
     world: World, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refuse(monkeypatch, world.cache, errno.ENOSPC, after=9)
-    with pytest.raises(ConfigError, match=r"takes nothing more \(No space left on device\); what was finished is kept"):
+    with pytest.raises(ConfigError, match=r"\(No space left on device\)\. Finished results are safe"):
         world.run()
     kept = world.content()
     monkeypatch.undo()
@@ -268,8 +223,8 @@ def test_a_full_disk_without_another_ends_the_run_in_one_line_and_keeps_what_is_
     assert {name for name in kept if name.startswith("results")} <= world.content().keys()
 
 
-def test_a_limit_of_the_system_on_the_size_of_files_counts_as_full(world: World) -> None:
-    """A real refusal: rows beyond the limit; the next run, without it, takes over what was finished."""
+def test_a_limit_on_the_size_of_files_counts_as_a_full_disk(world: World) -> None:
+    """A real refusal: rows beyond the limit; the next run, without it, reuses what was finished."""
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (70_000, 70_000))\n"
         "from chunklab_core import errors, pipeline\n"
@@ -284,42 +239,40 @@ def test_a_limit_of_the_system_on_the_size_of_files_counts_as_full(world: World)
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=True
     )
 
-    assert ended.stdout.startswith(f"The cache folder {world.cache} takes nothing more")
+    assert ended.stdout.startswith(f"Cannot write to cache folder {world.cache} (")
     assert ended.stdout.count("\n") == 1
     assert ended.stderr == ""
     assert world.run() == world.run(cache=world.folder / "another")
 
 
-# ---------------------------------------------------------------- entries that are lost while the run goes on
+# ---------------------------------------------------------------- entries lost during the run
 
 
-def test_what_another_process_takes_away_during_a_run_is_made_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected, run_stage, taken = world.run(), pipeline.run_stage, []
+def test_what_another_process_removes_during_a_run_is_made_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, run_stage, removed = world.run(), pipeline.run_stage, []
     monkeypatch.setattr(
-        pipeline, "run_stage", lambda stage, *more, **named: (take(stage), run_stage(stage, *more, **named))[1]
+        pipeline, "run_stage", lambda stage, *more, **named: (remove(stage), run_stage(stage, *more, **named))[1]
     )
 
-    def take(stage: str) -> None:
-        if stage == "retrieve" and not taken:
-            taken.append(stage)
+    def remove(stage: str) -> None:
+        if stage == "retrieve" and not removed:
+            removed.append(stage)
             other = Store(world.cache)
             for path in list((world.cache / "results").glob("*/*/*")):
                 if path.parts[-3] in ("index", "embed", "chunk", "retrieve"):
                     other.discard_with_items(Ref(f"{path.parts[-3]}/{path.name}"))
 
     assert world.run() == expected
-    assert taken
+    assert removed
 
 
-def test_a_folder_that_loses_everything_at_once_ends_the_run_in_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_loses_every_result_ends_the_run_in_one_line(tmp_path: Path) -> None:
     tries = []
 
     def attempt(_: Store, again: bool) -> None:
         tries.append(again)
         raise MissingError("chunk/x is not in the cache")
 
-    with pytest.raises(ConfigError, match=r"lost what this run wrote, 5 times over\. .*--no-cache"):
+    with pytest.raises(ConfigError, match=r"lost results of this run 5 times\. .*--no-cache"):
         run_patiently(tmp_path / "cache", attempt)
     assert tries == [False, True, True, True, True]

@@ -1,12 +1,12 @@
 import random
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from chunklab_core.cache.formats import pack_arrays, pack_json, unpack_arrays, unpack_json
-from chunklab_core.cache.protocol import Items, Ref
+from chunklab_core.cache.protocol import Items, MissingError, Ref
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
 
@@ -25,7 +25,7 @@ def test_a_result_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert store.items_of(REF) == KEYS[:2]
 
 
-def test_items_come_back_and_missing_ones_are_named_in_order(tmp_path: Path) -> None:
+def test_items_come_back_and_missing_keys_keep_their_order(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put_items("embed/model", {key: key[:2] for key in KEYS[1:]})
 
@@ -34,20 +34,20 @@ def test_items_come_back_and_missing_ones_are_named_in_order(tmp_path: Path) -> 
     assert store.missing_items("embed/other", [KEYS[5]]) == [KEYS[5]]
 
 
-def test_a_result_is_forgotten_with_its_items_and_without_those_of_others(tmp_path: Path) -> None:
+def test_a_result_is_removed_with_its_own_items_only(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put_items("chunk", dict.fromkeys(KEYS[:3], b"item"))
     store.write(REF, b"payload", Items("chunk", KEYS[:2]))
 
     store.discard_with_items(REF)
-    store.discard_with_items(REF)  # nothing is left, and nothing is said
+    store.discard_with_items(REF)  # nothing is left, and no error is raised
 
     assert not store.holds(REF)
     assert store.missing_items("chunk", KEYS[:3]) == list(KEYS[:2])
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "gone"])
-def test_a_damaged_result_counts_as_missing_wherever_it_is_damaged(tmp_path: Path, damage: str) -> None:
+def test_a_result_damaged_anywhere_counts_as_missing(tmp_path: Path, damage: str) -> None:
     store, dice = Store(tmp_path), random.Random(damage)
     for _ in range(50):
         store.write(REF, b"some payload of some length", Items("chunk", KEYS[:1]))
@@ -66,7 +66,7 @@ def test_a_damaged_result_counts_as_missing_wherever_it_is_damaged(tmp_path: Pat
         assert not store.holds(REF)
 
 
-def test_a_whole_result_in_the_place_of_another_counts_as_missing(tmp_path: Path) -> None:
+def test_an_intact_result_in_the_place_of_another_counts_as_missing(tmp_path: Path) -> None:
     store, other = Store(tmp_path), Ref("chunk/" + "b" * 64)
     store.write(REF, b"payload of one")
     one = next(path for path in (tmp_path / "results").rglob("*") if path.is_file())
@@ -80,7 +80,7 @@ def test_a_whole_result_in_the_place_of_another_counts_as_missing(tmp_path: Path
     assert not store.intact(other)
 
 
-def test_a_result_is_worth_nothing_without_its_items(tmp_path: Path) -> None:
+def test_a_result_without_its_items_is_not_intact(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put_items("chunk", {KEYS[1]: b"one", KEYS[2]: b"two"})
     store.write(REF, b"", Items("chunk", KEYS[1:3]))
@@ -102,7 +102,7 @@ def test_a_changed_item_is_never_returned(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 100])
-def test_a_broken_shelf_is_made_anew(tmp_path: Path, content: bytes) -> None:
+def test_a_broken_shelf_is_replaced(tmp_path: Path, content: bytes) -> None:
     store = Store(tmp_path)
     store.put_items("chunk", {KEYS[1]: b"one"})
     store.close()
@@ -129,26 +129,14 @@ def test_a_shelf_with_a_damaged_page_never_gives_a_wrong_item(tmp_path: Path) ->
         assert found == {key: items[key] for key in found}
 
 
-def test_json_and_arrays_come_back(tmp_path: Path) -> None:
-    assert unpack_json(pack_json({"b": 1, "a": ["é", None, 0.1]})) == {"a": ["é", None, 0.1], "b": 1}
-    assert pack_json({"b": 1, "a": 2}) == pack_json({"a": 2, "b": 1})
-    arrays = unpack_arrays(pack_arrays({"x": np.arange(6, dtype=np.int32).reshape(2, 3)}))
-    np.testing.assert_array_equal(arrays["x"], [[0, 1, 2], [3, 4, 5]])
-    arrays["x"][0, 0] = 7  # what was read may be worked on
-    with pytest.raises(ValueError, match="JSON compliant"):
-        pack_json(float("nan"))
-
-
-def test_a_folder_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(ConfigError, match=r"cannot be written .*--cache-dir"):
+    with pytest.raises(ConfigError, match=r"Cannot write to cache folder .*--cache-dir"):
         Store(tmp_path / "file" / "cache").check_writable()
 
 
-def test_a_result_of_an_earlier_version_is_made_anew_without_alarm(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_result_of_an_earlier_version_is_removed_silently(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = Store(tmp_path)
     store.write(REF, b"payload")
     path = next(path for path in (tmp_path / "results").rglob("*") if path.is_file())
@@ -158,18 +146,79 @@ def test_a_result_of_an_earlier_version_is_made_anew_without_alarm(
     assert caplog.text == ""
 
 
-@pytest.mark.parametrize("dtype", ["<f4", ">f8", "float16", "int64", "uint8", "bool"])
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (0, 4), (2, 0), (2, 3, 4)])
-def test_arrays_come_back_as_they_were(dtype: str, shape: tuple[int, ...]) -> None:
-    numbers = np.random.default_rng(0).integers(0, 2, (4, *shape)).astype(dtype)
-    given = {"first": numbers[0], "second": numbers.T, "third": numbers[::2]}
-    back = unpack_arrays(pack_arrays(given))
-    assert list(back) == list(given)
-    for name, array in given.items():
-        assert (back[name].dtype, back[name].shape) == (array.dtype, array.shape)
-        np.testing.assert_array_equal(back[name], array)
+def result_file(root: Path) -> Path:
+    return root / "results" / "chunk" / "ab" / ("ab" * 32)
 
 
-def test_no_array_of_objects_is_kept() -> None:
-    with pytest.raises(ValueError, match="x holds object; expected plain numbers"):
-        pack_arrays({"x": np.array([{}])})
+def test_an_intact_result_that_replaced_a_damaged_one_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path)
+    store.write(REF, b"payload", Items("chunk", KEYS[:1]))
+    whole, reads = Path.read_bytes, []
+
+    def read(path: Path) -> bytes:
+        content = whole(path)
+        reads.append(path)
+        return content[:-1] if len(reads) == 1 else content  # the first reader saw the damaged file
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    with pytest.raises(MissingError):
+        store.read(REF)
+
+    assert store.read(REF) == b"payload"
+    assert [path.name for path in result_file(tmp_path).parent.iterdir()] == ["ab" * 32]
+
+
+def test_threads_remove_a_damaged_result_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    Store(tmp_path).write(REF, b"payload")
+    path = result_file(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    start = threading.Barrier(4)
+
+    def read(_: int) -> None:
+        start.wait()
+        with pytest.raises(MissingError):
+            Store(tmp_path).read(REF)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(read, range(4)))
+
+    assert list(path.parent.iterdir()) == []
+    assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_a_folder_or_a_file_in_the_way_of_a_result_is_removed(tmp_path: Path, level: int) -> None:
+    store = Store(tmp_path)
+    path = result_file(tmp_path)
+    if level == 0:
+        path.mkdir(parents=True)
+        (path / "inside").write_text("something")
+    else:
+        obstacle = path.parents[level - 1]
+        obstacle.parent.mkdir(parents=True, exist_ok=True)
+        obstacle.write_text("a file where a folder was")
+
+    assert not store.holds(REF)
+    with pytest.raises(MissingError):
+        store.read(REF)
+    store.write(REF, b"payload")
+    assert store.read(REF) == b"payload"
+
+
+def test_a_result_is_read_again_only_when_its_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, reads, whole = Store(tmp_path), [], Path.read_bytes
+    store.write(REF, b"payload", Items("chunk", KEYS[:1]))
+    monkeypatch.setattr(Path, "read_bytes", lambda path: (reads.append(path), whole(path))[1])
+
+    assert store.intact(REF, with_items=False)
+    assert (store.read(REF), store.items_of(REF)) == (b"payload", KEYS[:1])
+    assert len(reads) == 1
+
+    path = result_file(tmp_path)
+    content = whole(path)
+    path.write_bytes(content[:-1] + b"?")
+    with pytest.raises(MissingError):
+        store.read(REF)
+    assert not store.holds(REF)

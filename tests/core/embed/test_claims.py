@@ -1,8 +1,7 @@
-"""Runs at once share the texts that both want; what another process claims is waited for, and never for ever."""
+"""Parallel runs share the texts that both need; a run waits for the claims of another, but not for ever."""
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ with claims_of(Path(sys.argv[1])) as claims:
 
 @pytest.fixture
 def other(tmp_path: Path) -> subprocess.Popen[str]:
-    """Another process, which has claimed the first ten texts and does nothing about them."""
+    """Another process, which claims the first ten texts and never embeds them."""
     path = tmp_path / "items" / f"{shelf_of(CARD.digest)}.claims"
     path.parent.mkdir(parents=True)
     keys = [key.hex() for key in text_keys(TEXTS[:10])]
@@ -40,7 +39,7 @@ def other(tmp_path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_what_another_process_has_claimed_is_left_to_it(other: subprocess.Popen[str], tmp_path: Path) -> None:
+def test_a_claim_belongs_to_its_process_until_that_ends(other: subprocess.Popen[str], tmp_path: Path) -> None:
     path = tmp_path / "items" / f"{shelf_of(CARD.digest)}.claims"
     with claims_of(path) as claims:
         assert claims.take(text_keys(TEXTS[8:12])) == text_keys(TEXTS[10:12])
@@ -49,7 +48,7 @@ def test_what_another_process_has_claimed_is_left_to_it(other: subprocess.Popen[
         assert claims.take(text_keys(TEXTS[8:12])) == text_keys(TEXTS[8:12])
 
 
-def test_texts_of_a_process_that_is_killed_are_embedded_last(other: subprocess.Popen[str], tmp_path: Path) -> None:
+def test_the_texts_of_a_killed_process_are_embedded_last(other: subprocess.Popen[str], tmp_path: Path) -> None:
     model = Stub()
 
     def progress(done: int, total: int) -> None:
@@ -63,20 +62,22 @@ def test_texts_of_a_process_that_is_killed_are_embedded_last(other: subprocess.P
     other.wait()
 
 
-def test_a_process_that_stands_still_is_not_waited_for_for_ever(
+def test_a_run_waits_for_a_hanging_process_a_limited_number_of_times(
     other: subprocess.Popen[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pauses: list[float] = []
     monkeypatch.setattr(embed, "_PAUSES", 3)
-    model, begun = Stub(), time.monotonic()
+    monkeypatch.setattr(embed.time, "sleep", pauses.append)
+    model = Stub()
     embed_texts(TEXTS, model, Store(tmp_path))
 
     assert sorted(model.seen) == TEXTS
-    assert time.monotonic() - begun > 3 * embed._PAUSE_SECONDS  # they were waited for
+    assert len(pauses) == 4  # three, and the one after which the run stops waiting
     other.kill()
     other.wait()
 
 
-def test_where_no_file_can_be_made_everything_is_embedded(tmp_path: Path) -> None:
+def test_without_a_claims_file_everything_is_embedded(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with claims_of(tmp_path / "file" / "x.claims") as claims:
         assert claims.take(text_keys(TEXTS)) == text_keys(TEXTS)

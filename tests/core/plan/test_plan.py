@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from chunklab_core import graph, pipeline
 from chunklab_core.cache import keys as fingerprint
-from chunklab_core.cache import runs
+from chunklab_core.cache import run_records, runs
 from chunklab_core.cache.protocol import Ref
-from chunklab_core.cache.runs import Effort, RunRecord
+from chunklab_core.cache.run_records import Effort, RunRecord
 from chunklab_core.cache.store import Store
 from chunklab_core.models import card as models
 from chunklab_core.plan import reasons as changes
@@ -393,7 +393,7 @@ def test_a_plan_is_what_the_run_then_does(world: World) -> None:
     ]
     exact = {(step.stage, step.label): step.amount for step in steps if step.amount and not step.amount.about}
     assert exact[("parse", "documents")] == Amount(1, 3, "documents")
-    told = {(one.stage, one.label): (one.n_new, one.n_taken_over) for one in made}
+    told = {(one.stage, one.label): (one.new, one.taken_over) for one in made}
     assert {key: (amount.new, amount.of) for key, amount in exact.items()} == {
         key: (told[key][0], sum(told[key])) for key in exact
     }
@@ -484,7 +484,7 @@ def test_after_a_kill_the_plan_and_the_run_say_what_is_taken_over(tmp_path: Path
 
     made = {(one.stage, one.label): one for one in world.run().provenance.run.made}
     assert ("chunk", "lines.py:Lines") not in made
-    assert (made["embed", "lines.py:Lines"].n_new, made["embed", "lines.py:Lines"].n_taken_over) == (39, 64)
+    assert (made["embed", "lines.py:Lines"].new, made["embed", "lines.py:Lines"].taken_over) == (39, 64)
 
 
 # ---------------------------------------------------------------- how long
@@ -500,7 +500,7 @@ def record(node: Mapping[str, Any], seconds: float, new: int | None, machine: st
     effort = Effort(Ref(node["ref"]), seconds, items, items)
     return RunRecord(
         run_id="1",
-        machine=machine or runs.this_machine(),
+        machine=machine or run_records.this_machine(),
         started=START,
         ended=START + timedelta(seconds=2),
         how="done",

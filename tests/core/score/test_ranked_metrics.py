@@ -32,17 +32,17 @@ def test_relevant_chunks_beyond_k_count_for_average_precision_and_not_for_the_id
     assert ndcg_at_k(found, 2, 4) == 1
 
 
-def test_a_short_answer_is_held_against_all_k_places() -> None:
+def test_a_short_ranking_is_compared_with_all_k_places() -> None:
     assert ndcg_at_k(ranking("1"), 3, 2) == pytest.approx(1 / (1 + 1 / np.log2(3)))
 
 
-def test_a_copy_of_the_answer_in_an_overlapping_chunk_is_asked_for_too() -> None:
+def test_a_copy_of_the_answer_in_an_overlapping_chunk_is_relevant_too() -> None:
     assert average_precision_at_k(ranking("1", "0"), 1) == 1
     assert average_precision_at_k(ranking("1", "0"), 2) == 0.5
     assert average_precision_at_k(ranking("1", "1"), 2) == 1
 
 
-def test_nothing_retrieved_and_nothing_to_retrieve_are_0() -> None:
+def test_both_are_0_where_nothing_is_retrieved_or_relevant() -> None:
     nothing, missed = np.zeros((0, 2), dtype=bool), ranking("0", "0")
 
     assert [average_precision_at_k(nothing, 2), ndcg_at_k(nothing, 5, 2)] == [0, 0]

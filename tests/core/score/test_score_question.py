@@ -23,7 +23,6 @@ from chunklab_core.score.normalize import normalize_chunk
 from chunklab_core.score.precision import precision_at_k
 from chunklab_core.score.recall import recall_at_k
 from chunklab_core.score.token_level import GoldSlot, Stretch
-from chunklab_core.select.balanced import balanced
 
 LAMP, ROPE = "The lamp hangs in the hall.", "The rope lies in the boat."
 
@@ -36,14 +35,14 @@ def chunk(text: str, at: int = 0, doc_id: str = "doc", prefix: str = "") -> Chun
     return Chunk(f"{doc_id}#{at}", doc_id, Span(at, at + len(text)), text, prefix, words(f"{prefix} {text}"))
 
 
-NO_PLACE = [GoldSlot((), 1)]  # of the gold in tokens of the documents, for who looks at other figures
+NO_PLACE = [GoldSlot((), 1)]  # for tests of figures that do not count tokens of the documents
 
 
 def scored(gold: list[str | tuple[str, ...]], chunks: list[Chunk], k: int = 3) -> QuestionScore:
     question = Question("q", "?", tuple((slot,) if isinstance(slot, str) else slot for slot in gold))
     finds = find_gold(question, chunks, [normalize_chunk(one, []) for one in chunks])
-    against = QuestionGold(int(finds.found.any(axis=1).sum()), NO_PLACE)
-    return score_question(question, chunks, finds, k, gold=against, spans=[], count_tokens=words)
+    known = QuestionGold(int(finds.found.any(axis=1).sum()), NO_PLACE)
+    return score_question(question, chunks, finds, k, gold=known, spans=[], count_tokens=words)
 
 
 def test_the_definitions_on_four_questions() -> None:
@@ -69,7 +68,7 @@ def test_the_definitions_on_four_questions() -> None:
     assert twice.found == (True, False)
 
 
-def test_order_and_tokens_are_those_of_the_ranking_up_to_k() -> None:
+def test_chunks_below_k_change_no_figure() -> None:
     """Of three chunks that hold the gold, one came back at rank 2 and one below k; the gold is tokens 4 to 10."""
     chunks = [chunk("none"), chunk(f"{LAMP} x", 10), chunk(f"{LAMP} y", 100)]
     question = Question("q", "?", ((LAMP,),))
@@ -96,7 +95,7 @@ def test_order_and_tokens_are_those_of_the_ranking_up_to_k() -> None:
     assert mean_scores([score]) == score.metrics
 
 
-def test_every_metric_is_a_share_but_the_tokens_that_are_counted() -> None:
+def test_every_metric_but_the_retrieved_tokens_is_a_share() -> None:
     assert [name for name in METRICS if not is_share(name)] == ["retrieved_tokens_at_k"]
 
 
@@ -130,7 +129,7 @@ def test_one_gold_in_two_chunks_counts_in_the_first_only() -> None:
     assert scored([LAMP], [chunk(LAMP), chunk(f"{LAMP} b", 500)]).metrics["context_efficiency"] == 6 / 13
 
 
-def test_of_alternatives_the_first_listed_one_that_was_found_counts() -> None:
+def test_the_first_listed_wording_that_was_found_counts() -> None:
     slot = ("not there at all", LAMP, "the hall")
 
     assert scored([slot], [chunk("the hall x y"), chunk(LAMP, 100)]).metrics["context_efficiency"] == 6 / 10
@@ -142,7 +141,7 @@ def test_gold_in_the_prefix_is_found_and_counted() -> None:
     )
 
 
-def test_gold_tokens_never_exceed_the_chunk_they_stand_in() -> None:
+def test_gold_tokens_never_exceed_those_of_their_chunk() -> None:
     question = Question("q", "?", ((LAMP,),))
     chunks = [chunk(LAMP)]
     finds = find_gold(question, chunks, [normalize_chunk(chunks[0], [])])
@@ -200,7 +199,7 @@ def test_metrics_agree_with_an_independent_library_on_random_rankings() -> None:
 
 @settings(max_examples=100, derandomize=True, deadline=None)
 @given(hnp.arrays(np.bool_, st.tuples(st.integers(0, 6), st.integers(1, 4))), st.randoms(use_true_random=False))
-def test_promises_that_hold_for_any_ranking(found: np.ndarray, random: object) -> None:
+def test_figures_of_any_ranking_keep_their_bounds(found: np.ndarray, random: object) -> None:
     k = max(len(found), 1)
     recalls = [recall_at_k(found[:rank]) for rank in range(len(found) + 1)]
     order = np.random.default_rng(0).permutation(len(found))
@@ -210,29 +209,3 @@ def test_promises_that_hold_for_any_ranking(found: np.ndarray, random: object) -
     assert all(0 <= value <= 1 for value in (recalls[-1], hit_at_k(found), reciprocal_rank(found)))
     assert 0 <= precision_at_k(found, k) <= 1
     assert (first_hit_rank(found) is None) == (hit_at_k(found) == 0)
-
-
-def test_balanced_charges_a_cell_for_being_fatter_than_the_leanest() -> None:
-    recall, tokens = np.array([0.8, 0.9, 1.0, 0.0]), np.array([100.0, 200.0, 1000.0, 0.0])
-
-    assert balanced(recall, tokens) == pytest.approx([0.8, 0.85, 0.55, 0.0])
-
-
-def test_balanced_in_play_does_not_let_a_tiny_bad_cell_price_the_others() -> None:
-    recall, tokens = np.array([0.8, 0.9, 0.1]), np.array([400.0, 800.0, 10.0])
-
-    assert balanced(recall, tokens, in_play=np.array([True, True, False])) == pytest.approx(
-        [0.8, 0.85, 0.1 - 0.05 * (10 / 400 - 1)]
-    )
-    assert balanced(recall, tokens).argmax() == 2  # what the plain one makes of the same field
-
-
-def test_balanced_of_a_field_that_retrieved_nothing_is_its_recall() -> None:
-    assert balanced(np.zeros(2), np.zeros(2)).tolist() == [0, 0]
-
-
-def test_whole_documents_win_on_recall_and_lose_on_balanced() -> None:
-    recall, tokens = np.array([0.82, 0.81, 1.0]), np.array([2228.0, 2128.0, 21280.0])
-
-    assert recall.argmax() == 2
-    assert balanced(recall, tokens).argmin() == 2

@@ -36,7 +36,7 @@ def test_a_gold_that_two_chunks_hold_between_them_is_found() -> None:
     assert token_level([slot((5, 15))], chunks((10, 20), (0, 10))) == score(1, 10 / 20, 10 / 20)
 
 
-def test_a_token_found_twice_is_found_once_and_paid_twice() -> None:
+def test_a_token_retrieved_twice_is_found_once_and_costs_twice() -> None:
     assert token_level([slot((5, 15))], chunks((0, 10), (4, 10))) == score(5 / 10, 5 / 16, 5 / (10 + 16 - 5))
 
 
@@ -48,13 +48,13 @@ def test_the_same_places_in_another_document_are_other_tokens() -> None:
     assert token_level([slot((0, 10))], chunks((0, 10), document="other")) == score(0, 0, 0)
 
 
-def test_gold_that_stands_in_no_document_cannot_be_found_and_weighs_its_own_tokens() -> None:
+def test_gold_in_no_document_cannot_be_found_and_weighs_its_own_tokens() -> None:
     assert token_level([slot((0, 10)), NEVER], chunks((0, 20))) == score(10 / 15, 10 / 20, 10 / 25)
     assert token_level([NEVER], chunks((0, 20))) == score(0, 0, 0)
 
 
-def test_a_slot_is_the_place_of_which_most_was_retrieved() -> None:
-    twice = slot((0, 10), (50, 54))  # a long wording, and a short one that may stand for it
+def test_a_slot_counts_at_the_place_with_the_largest_retrieved_share() -> None:
+    twice = slot((0, 10), (50, 54))  # a long wording, and a short one that is as good
 
     assert token_level([twice], chunks((50, 60))) == score(1, 4 / 10, 4 / 10)
     assert token_level([twice], chunks((0, 10), (50, 60))) == score(1, 10 / 20, 10 / 20)  # the first among equals

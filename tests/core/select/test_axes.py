@@ -11,7 +11,7 @@ from chunklab_core.select.axes import axis_effects
 
 
 def of(effects: AxisEffects, axis: str) -> AxisEffect:
-    return next(effect for effect in effects.axes if effect.axis == axis)
+    return next(effect for effect in effects.effects if effect.axis == axis)
 
 
 def level(effect: AxisEffect, name: str) -> tuple[float | None, int]:
@@ -29,7 +29,7 @@ GRID = [CellAxes(strategy, retriever) for strategy in ("long", "short") for retr
 def test_effects_are_differences_of_means_where_the_rest_is_equal() -> None:
     found = axis_effects(means(0.5, 0.8, 0.3, 0.4), GRID)
 
-    assert [effect.axis for effect in found.axes] == ["strategy", "retriever"]
+    assert [effect.axis for effect in found.effects] == ["strategy", "retriever"]
     assert level(of(found, "strategy"), "long") == (pytest.approx(((0.5 - 0.3) + (0.8 - 0.4)) / 2), 2)
     assert level(of(found, "retriever"), "bm25") == (pytest.approx(-((0.8 - 0.5) + (0.4 - 0.3)) / 2), 2)
     assert of(found, "strategy").moved == pytest.approx(0.3)
@@ -84,24 +84,26 @@ def test_a_cell_without_a_reranker_is_a_level_of_that_axis() -> None:
 def test_levels_that_never_meet_have_no_effect_and_a_grid_with_holes_no_shares() -> None:
     found = axis_effects(means(0.5, 0.75), [CellAxes("long", "bm25"), CellAxes("short", "dense", "e5")])
 
-    assert [(effect.axis, effect.moved, effect.ci95) for effect in found.axes] == [
+    assert [(effect.axis, effect.moved, effect.ci95) for effect in found.effects] == [
         ("strategy", None, None),
         ("retriever", None, None),
     ]
     assert level(of(found, "strategy"), "long") == (None, 0)
-    assert {effect.share_of_variance for effect in found.axes} == {None}
+    assert {effect.share_of_variance for effect in found.effects} == {None}
     assert found.interplay is None
 
 
 def test_equal_cells_move_nothing_and_have_no_variance_to_share() -> None:
     found = axis_effects(np.full((4, 3), 0.5), GRID)
 
-    assert [(effect.moved, effect.ci95, effect.share_of_variance) for effect in found.axes] == [(0, (0, 0), None)] * 2
+    assert [(effect.moved, effect.ci95, effect.share_of_variance) for effect in found.effects] == [
+        (0, (0, 0), None)
+    ] * 2
     assert [each.level for each in of(found, "retriever").levels] == ["bm25", "hybrid"]
 
 
 def test_one_cell_has_no_axis_and_one_question_no_interval() -> None:
-    assert axis_effects([[0.5, 1.0]], GRID[:1]).axes == ()
+    assert axis_effects([[0.5, 1.0]], GRID[:1]).effects == ()
     assert of(axis_effects([[1.0], [0.0]], GRID[:2]), "retriever").ci95 is None
 
 

@@ -12,7 +12,7 @@ from chunklab_core.select.balanced import balanced
 from chunklab_core.select.lambda_range import lambda_range
 
 
-def range_of(*cells: tuple[float, float], price: float = 0.05, in_play: list[int] | None = None) -> LambdaRange:
+def range_of(*cells: tuple[float, float], price: float = 0.05, in_play: list[int] | None = None) -> LambdaRange[int]:
     recall, tokens = np.array(cells, dtype=float).T
     return lambda_range(recall[:, None], tokens[:, None], in_play, price)
 

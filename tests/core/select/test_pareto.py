@@ -11,7 +11,7 @@ from chunklab_core.records.survey import Dominated, ParetoFront
 from chunklab_core.select.pareto import pareto_front
 
 
-def front(*cells: tuple[float, float]) -> ParetoFront:
+def front(*cells: tuple[float, float]) -> ParetoFront[int]:
     recall, tokens = np.array(cells, dtype=float).T
     return pareto_front(recall[:, None], tokens[:, None])
 

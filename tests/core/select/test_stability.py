@@ -19,7 +19,7 @@ CELLS = [
 ]
 
 
-def views(found: Stability, kind: str) -> list[tuple[str, int, bool]]:
+def views(found: Stability[int], kind: str) -> list[tuple[str, int, bool]]:
     return [(view.name, view.leader, view.holds) for view in found.views if view.kind == kind]
 
 
@@ -58,7 +58,7 @@ def test_questions_of_one_group_stay_in_one_half() -> None:
 
 def test_few_documents_and_few_groups_are_not_halved() -> None:
     assert stability(EVERYWHERE, 0, documents=["a", "b", "c"] * 4, groups=["x", "y", "z"] * 4).views == ()
-    assert stability([[1.0]], 0) == Stability(0, 0, ())
+    assert stability([[1.0]], 0) == Stability(0, 0, 0, ())
 
 
 def test_a_level_view_holds_and_keeps_the_name_of_the_leader() -> None:

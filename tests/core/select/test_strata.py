@@ -12,7 +12,7 @@ from chunklab_core.select.questions_needed import questions_needed
 from chunklab_core.select.strata import strata
 
 
-def of_gaps(gaps: list[float], parts: list[tuple[str, ...]], groups: list[str] | None = None) -> Strata:
+def of_gaps(gaps: list[float], parts: list[tuple[str, ...]], groups: list[str] | None = None) -> Strata[int]:
     """Of two cells whose recalls differ by these gaps."""
     difference = np.array(gaps)
     return strata(np.vstack([0.5 + difference / 2, 0.5 - difference / 2]), 0, 1, parts, groups)
@@ -31,11 +31,11 @@ def test_shares_go_by_weight_times_spread() -> None:
     found = of_gaps(WILD + CALM, [("wild",)] * 12 + [("calm",)] * 24)
     wild, calm = shrunk(WILD, WILD + CALM), shrunk(CALM, WILD + CALM)
 
-    assert [(each.part, each.n_groups) for each in found.strata] == [("wild", 12), ("calm", 24)]
-    assert [each.sd for each in found.strata] == pytest.approx([wild, calm])
-    assert [each.weight for each in found.strata] == pytest.approx([1 / 3, 2 / 3])
-    assert found.strata[0].share == pytest.approx(wild / (wild + 2 * calm))
-    assert sum(each.share or 0 for each in found.strata) == pytest.approx(1)
+    assert [(each.part, each.n_groups) for each in found.parts] == [("wild", 12), ("calm", 24)]
+    assert [each.sd for each in found.parts] == pytest.approx([wild, calm])
+    assert [each.weight for each in found.parts] == pytest.approx([1 / 3, 2 / 3])
+    assert found.parts[0].share == pytest.approx(wild / (wild + 2 * calm))
+    assert sum(each.share or 0 for each in found.parts) == pytest.approx(1)
 
 
 def test_a_small_part_has_most_of_the_spread_over_all_and_is_not_left_out() -> None:
@@ -44,11 +44,11 @@ def test_a_small_part_has_most_of_the_spread_over_all_and_is_not_left_out() -> N
     found = of_gaps([*small, *lone, *calm], [("small",)] * 2 + [("lone",)] + [("calm",)] * 24)
     whole = [*small, *lone, *calm]
 
-    sd = {each.part: each.sd for each in found.strata}
+    sd = {each.part: each.sd for each in found.parts}
     assert sd == pytest.approx(
         {"small": shrunk(small, whole), "lone": float(np.std(whole, ddof=1)), "calm": shrunk(calm, whole)}
     )
-    asked = {each.part: (each.share or 0.0) / each.weight for each in found.strata}
+    asked = {each.part: (each.share or 0.0) / each.weight for each in found.parts}
     assert asked["small"] > asked["lone"] > asked["calm"] > 0
 
 
@@ -70,7 +70,7 @@ def test_asking_by_share_gives_the_variance_that_the_forecast_counts_on() -> Non
     wild, calm = np.array([1.0, -1.0] * 50), np.array([0.2, -0.2] * 150)
     found = of_gaps([*wild, *calm], [("wild",)] * 100 + [("calm",)] * 300)
     parts, draws = {"wild": wild, "calm": calm}, []
-    for each in found.strata:
+    for each in found.parts:
         drawn = rng.choice(parts[each.part], (4000, round((each.share or 0) * n)))
         draws.append(each.weight * drawn.mean(axis=1))
     spread = 0.25 * 1.0 + 0.75 * 0.2
@@ -82,8 +82,8 @@ def test_asking_by_share_gives_the_variance_that_the_forecast_counts_on() -> Non
 def test_parts_that_overlap_have_shares_and_no_forecast_of_their_own() -> None:
     found = of_gaps(WILD + CALM, [("wild", "all")] * 12 + [("all",)] * 24)
 
-    assert sum(each.weight for each in found.strata) == pytest.approx(1)
-    assert sum(each.share or 0 for each in found.strata) == pytest.approx(1)
+    assert sum(each.weight for each in found.parts) == pytest.approx(1)
+    assert sum(each.share or 0 for each in found.parts) == pytest.approx(1)
     assert found.needed_by_share is None
 
 
@@ -98,20 +98,20 @@ def test_copies_of_a_question_count_once() -> None:
 def test_cells_that_never_differ_leave_nothing_to_ask() -> None:
     found = of_gaps([0.0] * 20, [("a",)] * 10 + [("b",)] * 10)
 
-    assert [(each.part, each.sd, each.share) for each in found.strata] == [("a", 0, None), ("b", 0, None)]
+    assert [(each.part, each.sd, each.share) for each in found.parts] == [("a", 0, None), ("b", 0, None)]
     assert (found.needed, found.needed_by_share) == (None, None)
 
 
 def test_questions_without_a_part_keep_their_weight() -> None:
     found = of_gaps(WILD + CALM, [("wild",)] * 12 + [()] * 24)
 
-    assert [(each.part, each.share) for each in found.strata] == [("wild", 1.0)]
-    assert found.strata[0].weight == pytest.approx(1 / 3)
+    assert [(each.part, each.share) for each in found.parts] == [("wild", 1.0)]
+    assert found.parts[0].weight == pytest.approx(1 / 3)
 
 
 def test_one_question_and_no_parts_are_no_error() -> None:
-    assert of_gaps([1.0], [()]).strata == ()
-    assert of_gaps([1.0], [("a",)]).strata[0].share is None
+    assert of_gaps([1.0], [()]).parts == ()
+    assert of_gaps([1.0], [("a",)]).parts[0].share is None
 
 
 def test_what_does_not_fit_is_refused() -> None:

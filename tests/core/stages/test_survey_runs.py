@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from chunklab_core import graph, pipeline
+from chunklab_core import pipeline
 from chunklab_core.cache.store import Store
 from chunklab_core.records.report import Report
 from chunklab_core.report.json import report_to_mapping
@@ -75,7 +75,7 @@ class World:
 
     def keys(self) -> dict[str, set[str]]:
         store = Store(self.folder / "cache")
-        work = graph.nodes(store, prepare(self.folder / "docs", self.write(), self.settings(), store))
+        work = pipeline.nodes(store, prepare(self.folder / "docs", self.write(), self.settings(), store))
         return {one.stage: {other.ref for other in work if other.stage == one.stage} for one in work}
 
 
@@ -163,7 +163,7 @@ def test_near_duplicates_are_named_and_warned_of(world: World) -> None:
 
     assert report_to_mapping(report)["question_groups"] == [["apples", "again"]]
     (warning,) = (one for one in report.warnings if one.code == "near_duplicate_questions")
-    assert warning.message.startswith("2 of 4 questions are near-duplicates, in 1 group ")
+    assert warning.message.startswith("2 of 4 questions are near-duplicates. They form 1 group; ")
     assert "apples, again" in warning.message
 
 
@@ -261,11 +261,11 @@ def test_twenty_facts_in_six_wordings_are_twenty_questions(tmp_path: Path) -> No
 
     single, many = report_of(apart), report_of(copies)
 
-    assert single.survey.question_groups == ()
-    assert [len(group) for group in many.survey.question_groups] == [6] * 20
+    assert single.question_groups == ()
+    assert [len(group) for group in many.question_groups] == [6] * 20
     assert many.verdict.status == single.verdict.status
     assert many.verdict.leader == single.verdict.leader
-    alone = select_winner([[row.score.metrics["recall_at_k"] for row in cell.per_question] for cell in many.cells])
+    alone = select_winner([[row.recall for row in cell.per_question] for cell in many.cells])
     assert (alone.status, single.verdict.status) == ("winner", "leans")  # what copies do where they are not found
     (warning,) = (one for one in many.warnings if one.code == "near_duplicate_questions")
-    assert warning.message.startswith("120 of 120 questions are near-duplicates, in 20 groups ")
+    assert warning.message.startswith("120 of 120 questions are near-duplicates. They form 20 groups; ")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from worlds import CARD, TEXTS, Stub
 
 from chunklab_core.cache.store import Store
-from chunklab_core.embed import embed_texts, load_pieces, load_vectors, load_window_ends, text_keys
+from chunklab_core.embed import embed_texts, load_lengths, load_vectors, text_keys
 from chunklab_core.models.card import ModelCard
 
 
@@ -24,15 +24,14 @@ def test_every_text_reaches_the_model_once(tmp_path: Path) -> None:
     assert sorted(model.seen) == TEXTS[:5]
 
 
-def test_vectors_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
+def test_vectors_come_back_in_the_order_of_their_keys(tmp_path: Path) -> None:
     store = Store(tmp_path)
     embed_texts(TEXTS, Stub(), store)
 
     np.testing.assert_array_equal(vectors_of([TEXTS[140], TEXTS[2], TEXTS[2]], store), [[140, 1], [2, 1], [2, 1]])
-    np.testing.assert_array_equal(load_pieces(text_keys(TEXTS[:2]), CARD.digest, store), [0, 0])
 
 
-def test_only_of_texts_past_the_limit_is_it_asked_how_far_the_model_reads(tmp_path: Path) -> None:
+def test_window_ends_are_found_for_texts_past_the_limit_only(tmp_path: Path) -> None:
     class Windowed(Stub):
         """A piece a word, of which it reads the first three."""
 
@@ -40,35 +39,38 @@ def test_only_of_texts_past_the_limit_is_it_asked_how_far_the_model_reads(tmp_pa
             return [len(text.split()) for text in texts]
 
         def window_ends(self, texts: Sequence[str]) -> list[int]:
-            asked.extend(texts)
+            measured.extend(texts)
             return [len(" ".join(text.split()[:3])) for text in texts]
 
-    asked: list[str] = []
+    measured: list[str] = []
     store, texts = Store(tmp_path), ["text 001 fits", "text 002 ends here", "text 003 and goes on"]
     embed_texts(texts, Windowed(ModelCard("stub", CARD.digest, 3, "")), store)
     keys = text_keys(texts)
 
-    assert sorted(asked) == texts[1:]
-    assert load_window_ends(keys, CARD.digest, store).tolist() == [len(texts[0]), len("text 002 ends"), 12]
-    assert load_pieces(keys, CARD.digest, store).tolist() == [3, 4, 5]
+    assert sorted(measured) == texts[1:]
+    pieces, window_ends = load_lengths(keys, CARD.digest, store)
+    assert pieces.tolist() == [3, 4, 5]
+    assert window_ends.tolist() == [len(texts[0]), len("text 002 ends"), 12]
     np.testing.assert_array_equal(vectors_of(texts, store), [[1, 1], [2, 1], [3, 1]])
 
 
-def test_a_model_without_a_known_limit_is_taken_to_read_everything(tmp_path: Path) -> None:
+def test_a_model_of_unknown_limit_reads_everything(tmp_path: Path) -> None:
     store = Store(tmp_path)
     embed_texts(TEXTS[:2], Stub(), store)
 
-    assert load_window_ends(text_keys(TEXTS[:2]), CARD.digest, store).tolist() == [8, 8]
+    pieces, window_ends = load_lengths(text_keys(TEXTS[:2]), CARD.digest, store)
+    assert (pieces.tolist(), window_ends.tolist()) == ([0, 0], [8, 8])
+    assert [array.shape for array in load_lengths([], CARD.digest, store)] == [(0,), (0,)]
 
 
-def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
+def test_each_model_has_its_own_vectors(tmp_path: Path) -> None:
     store, other = Store(tmp_path), Stub(ModelCard("other", "1" * 64, None, ""))
     embed_texts(TEXTS[:2], Stub(), store)
 
     assert embed_texts(TEXTS[:2], other, store) == 2
 
 
-def test_a_run_that_is_stopped_keeps_its_finished_batches(tmp_path: Path) -> None:
+def test_a_stopped_run_keeps_its_finished_batches(tmp_path: Path) -> None:
     store, stopped, again = Store(tmp_path), Stub(fails_at_call=3), Stub()
     with pytest.raises(RuntimeError, match="power cut"):
         embed_texts(TEXTS, stopped, store)
@@ -78,7 +80,7 @@ def test_a_run_that_is_stopped_keeps_its_finished_batches(tmp_path: Path) -> Non
     assert sorted([*stopped.seen, *again.seen]) == TEXTS
 
 
-def test_two_strategies_at_once_embed_their_common_texts_once(tmp_path: Path) -> None:
+def test_threads_that_share_texts_embed_each_once(tmp_path: Path) -> None:
     store, model = Store(tmp_path), Stub()
     threads = [threading.Thread(target=embed_texts, args=(TEXTS, model, store)) for _ in range(4)]
     for thread in threads:
@@ -89,16 +91,16 @@ def test_two_strategies_at_once_embed_their_common_texts_once(tmp_path: Path) ->
     assert sorted(model.seen) == TEXTS
 
 
-def test_a_vector_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_vector_raises(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         vectors_of(TEXTS[:1], Store(tmp_path))
 
 
-def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    embed_texts(TEXTS, Stub(), Store(tmp_path), lambda done, total: told.append((done, total)))
+def test_progress_ends_at_the_total(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    embed_texts(TEXTS, Stub(), Store(tmp_path), lambda done, total: calls.append((done, total)))
 
-    assert told == [(0, 150), (64, 150), (128, 150), (150, 150)]
+    assert calls == [(0, 150), (64, 150), (128, 150), (150, 150)]
 
 
 def test_any_text_has_a_key() -> None:

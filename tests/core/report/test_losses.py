@@ -1,4 +1,4 @@
-"""Where the leader loses answers, as the screen says it."""
+"""Where the leader loses answers, as the screen shows it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ PARTS: tuple[LossPart, ...] = ("parse", "cut", "truncated", "candidates", "reran
 
 
 def losing(report: Report, lost: dict[str, tuple[LossPart | None, ...]], **shares: float) -> Report:
-    """The report with a leader that loses these shares; its questions bear other names and lose these slots."""
+    """The report with a leader that loses these shares; its questions have these names and lose these slots."""
     leader = report.cells[0]
-    one = leader.per_question[0]
-    questions = tuple(
-        replace(one, score=replace(one.score, question_id=name), lost=parts) for name, parts in lost.items()
-    )
-    loss = tuple((part, shares.get(part, 0.0)) for part in PARTS)
+    questions = tuple(replace(leader.per_question[0], id=name, lost=parts) for name, parts in lost.items())
+    loss = {part: shares.get(part, 0.0) for part in PARTS}
     recall = 1 - sum(shares.values())
     changed = replace(leader, metrics={**leader.metrics, "recall_at_k": recall}, loss=loss, per_question=questions)
-    return replace(report, cells=(report.cells[1], changed, report.cells[2]))  # the leader need not stand first
+    return replace(report, cells=(report.cells[1], changed, report.cells[2]))  # the leader need not come first
 
 
 def test_the_largest_part_comes_first_with_its_questions_and_the_next_step(report: Report) -> None:
@@ -33,14 +30,14 @@ def test_the_largest_part_comes_first_with_its_questions_and_the_next_step(repor
     }
 
     assert list(lines_of_loss(losing(report, lost, below_k=0.25, truncated=0.375))) == [
-        "Lost by fixed/dense, 0.625 of the recall:",
-        "0.375 truncated, 2 questions (a, d): stands past the 256 tokens that all-MiniLM-L6-v2 reads: use shorter "
+        "The leader fixed/dense loses 0.625 of the recall:",
+        "0.375 truncated, 2 questions (a, d): beyond the 256 tokens that all-MiniLM-L6-v2 reads: use shorter "
         "chunks, or add the keyword search (hybrid).",
         "0.250 below_k, 1 question (c): a candidate below rank 2: raise retrieval.top_k.",
     ]
 
 
-def test_of_many_parts_and_questions_the_first_are_named_and_the_rest_counted(report: Report) -> None:
+def test_the_largest_parts_and_first_questions_are_named_and_the_rest_counted(report: Report) -> None:
     lost: dict[str, tuple[LossPart | None, ...]] = {f"q{at}": ("cut", "parse", "fusion", "below_k") for at in range(5)}
     lines = list(lines_of_loss(losing(report, lost, cut=0.4, parse=0.3, fusion=0.2, below_k=0.1)))
 
@@ -49,7 +46,7 @@ def test_of_many_parts_and_questions_the_first_are_named_and_the_rest_counted(re
     assert lines[-1] == "and 0.100 below_k; report.json has the questions."
 
 
-def test_who_finds_everything_loses_nothing(report: Report) -> None:
+def test_a_leader_that_finds_everything_has_no_lines(report: Report) -> None:
     assert list(lines_of_loss(report)) == []
 
 
@@ -64,7 +61,7 @@ def test_every_part_has_a_next_step_of_its_own() -> None:
     assert "below rank 5" in steps["below_k"]
 
 
-def test_who_uses_hybrid_is_not_told_to_try_it() -> None:
+def test_hybrid_is_not_recommended_to_a_cell_that_uses_it() -> None:
     def advised(retriever: str) -> set[bool]:
         return {"hybrid" in next_step(part, retriever=retriever, k=5, candidates=9) for part in PARTS}
 

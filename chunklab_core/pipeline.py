@@ -14,7 +14,7 @@ from chunklab_core.cache.run_records import CountingStore, Effort, note_made
 from chunklab_core.cache.store import Store
 from chunklab_core.graph import nodes, ref_of
 from chunklab_core.inputs.settings import EvaluationConfig
-from chunklab_core.plan.plan import recorded
+from chunklab_core.plan.recorded import recorded
 from chunklab_core.records.report import Report
 from chunklab_core.stages import all_stages
 from chunklab_core.stages.prepare import prepare

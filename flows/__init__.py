@@ -1,9 +1,9 @@
 """The evaluation as a Prefect flow, and the commands that run it.
 
-Prefect reads its settings when it is imported, so what an evaluation needs is said here, before: analytics off (they
-log an error on a machine without a network), every task run recorded (with the usual batches a short run ends before
-its last task runs are written), and time for a temporary server to start on a machine that is busy. Whoever has set
-one of these keeps their value.
+Prefect reads its settings when it is imported, so this package sets them first. Analytics are off, because they log an
+error on a machine without a network. The recorder writes often; with its usual batches, a short run ends before its
+last task runs are recorded. A temporary server has two minutes to start on a busy machine. A value that the user has
+set stays.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Shows how far the stages are, on standard error, once a stage has taken longer than a moment; and stops them."""
+"""Shows on standard error how far the stages are, once a stage takes longer than a moment, and stops them on Ctrl-C."""
 
 import io
 import logging
@@ -15,15 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from flows import status
 
-_STOPPED = "chunklab: stopped; what was finished is kept for the next run."
+_STOPPED = "chunklab: Stopped. Finished results are safe; the next run reuses them."
 
 _SHOWN_AFTER = 1.0  # seconds
-_PATIENCE = 4.0  # seconds that Prefect has to end a run in order
+_PATIENCE = 4.0  # seconds that Prefect has to end a run in an orderly way
 _SOURCE = "chunklab_core.progress"
 
 
 class _PatientProgress(Progress):
-    """Bars that are drawn only once their stage has taken a moment, so that quick stages do not flicker by."""
+    """Draws a bar only after its stage has taken a moment, so that quick stages do not flicker."""
 
     def get_renderables(self) -> Iterator[RenderableType]:
         for task in self.tasks:
@@ -32,11 +32,11 @@ class _PatientProgress(Progress):
 
 
 class _StoppedError(Exception):
-    """The user has interrupted the run; ends a stage at the next step that it tells."""
+    """The user has interrupted the run; ends a stage at the next step that it reports."""
 
 
 class _Stop(logging.Handler):
-    """Ends stages when the user interrupts: Prefect waits for those that run, and one may have an hour to go."""
+    """Ends stages when the user interrupts: Prefect waits for running tasks, and one may need another hour."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _Stop(logging.Handler):
 
     @property
     def wanted(self) -> bool:
-        """Whether the user has interrupted the run; what fails from then on is a part of stopping."""
+        """Whether the user has interrupted the run; any error after that is part of stopping."""
         return self._wanted.is_set()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -54,22 +54,22 @@ class _Stop(logging.Handler):
             raise _StoppedError(record.getMessage())
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Takes the place of Python's own handler of SIGINT, and does what that one does; the second time, at once."""
+        """Handles SIGINT like Python's own handler; the second time it ends the process immediately."""
         if self.wanted:
             leave_at_once()
         self._wanted.set()
         self.patience.start()
-        sys.stderr = io.StringIO()  # Prefect complains there of each message that its server no longer takes
+        sys.stderr = io.StringIO()  # Prefect prints an error there for every message that its server does not accept
         signal.default_int_handler(number, frame)
 
 
 def leave_at_once() -> None:
-    """Ends the process without waiting for Prefect, whose temporary server has gone with the same key press.
+    """Ends the process without waiting for Prefect, whose temporary server has received the same Ctrl-C.
 
-    Nothing is lost: what is kept is written in one step each, so that a run may end anywhere.
+    Nothing is lost: every result is written in one step, so a run may end anywhere.
     """
-    on_a_bar = "\n" if sys.__stderr__ and sys.__stderr__.isatty() else ""
-    print(on_a_bar + _STOPPED, file=sys.__stderr__, flush=True)
+    below_bar = "\n" if sys.__stderr__ and sys.__stderr__.isatty() else ""
+    print(below_bar + _STOPPED, file=sys.__stderr__, flush=True)
     module = sys.modules.get("prefect.server.api.server")
     servers = list(module.SubprocessASGIServer._instances.values()) if module else []
     for server in servers:
@@ -79,20 +79,20 @@ def leave_at_once() -> None:
 
 
 class _Bars(logging.Handler):
-    """Draws the progress that the stages tell in their log records."""
+    """Draws the progress that the stages report in their log records."""
 
-    def __init__(self, bars: Progress) -> None:
+    def __init__(self, bars: Progress, waiting_for: str | None) -> None:
         super().__init__()
         self._bars = bars
         self._drawn: dict[tuple[str, str], TaskID] = {}
-        self._starting: TaskID | None = bars.add_task("starting Prefect", total=None, visible=False)
+        self._waiting = bars.add_task(waiting_for, total=None, visible=False) if waiting_for else None
 
     def emit(self, record: logging.LogRecord) -> None:
         stage, label, done, total = record.chunklab  # type: ignore[attr-defined]
         key = (stage, label)
-        if self._starting is not None:
-            self._bars.remove_task(self._starting)
-            self._starting = None
+        if self._waiting is not None:
+            self._bars.remove_task(self._waiting)
+            self._waiting = None
         if done >= total:
             if key in self._drawn:
                 self._bars.remove_task(self._drawn.pop(key))
@@ -103,10 +103,15 @@ class _Bars(logging.Handler):
 
 
 @contextmanager
-def progress_shown(quiet: bool) -> Iterator[_Stop]:
-    """While it lasts, stages that take their time show a bar; nothing is drawn where output is no terminal or quiet.
+def progress_shown(quiet: bool, waiting_for: str | None = None) -> Iterator[_Stop]:
+    """Shows a bar for each stage that takes its time; draws nothing if `quiet` or if standard error is no terminal.
 
-    An interrupt ends the stages at their next step; what is yielded says whether there was one. For the main thread.
+    An interrupt ends the stages at their next step; the yielded object knows whether there was one. Use it in the main
+    thread.
+
+    Args:
+        quiet: draw nothing.
+        waiting_for: a bar without an end, until the first stage reports a step.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -115,12 +120,12 @@ def progress_shown(quiet: bool) -> Iterator[_Stop]:
         source, stop = logging.getLogger(_SOURCE), _Stop()
         source.setLevel(logging.INFO)
         source.propagate = False
-        source.handlers = [stop, _Bars(bars)]
-        before, errors = signal.signal(signal.SIGINT, stop.interrupt), sys.stderr
+        source.handlers = [stop, _Bars(bars, waiting_for)]
+        handler, stderr = signal.signal(signal.SIGINT, stop.interrupt), sys.stderr
         try:
             yield stop
         finally:
             stop.patience.cancel()
-            sys.stderr = errors
-            signal.signal(signal.SIGINT, before)
+            sys.stderr = stderr
+            signal.signal(signal.SIGINT, handler)
             source.handlers = []

@@ -1,4 +1,4 @@
-"""Where Prefect keeps the history of a run: on a server that answers, else on one that lives as long as the run."""
+"""Where Prefect keeps the history of a run: on a running server, else on a temporary one that ends with the run."""
 
 import logging
 import time
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-_ANSWER_WITHIN = 5.0  # seconds; a server on this machine takes 5 ms, unless the machine is busy
+_ANSWERS_WITHIN = 5.0  # seconds; a server on this machine takes 5 ms, unless the machine is busy
 _RECORDED_WITHIN = 15.0  # seconds
-_ASK_AGAIN_AFTER = 0.1  # seconds
+_RETRY_AFTER = 0.1  # seconds
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def history_kept() -> Iterator[str | None]:
-    """Prefect settings for one run from the command line; gives the address of the server, None for the temporary one.
+    """Prefect settings for one run from the command line; gives the server's address, None for a temporary server.
 
-    The heartbeat is off: it costs a second at the end of every flow, and serves to detect crashed deployments.
+    The heartbeat is off: it costs a second at the end of every flow, and only deployments need it, to detect crashes.
     """
     from prefect.settings import (
         PREFECT_API_URL,
@@ -32,7 +32,9 @@ def history_kept() -> Iterator[str | None]:
     address = next((url for url in [configured or local_address()] if answers(url)), None)
     if configured and not address:
         _log.warning(
-            "The Prefect server %s does not answer; this run's history is kept by a temporary one.", configured
+            "The Prefect server %s does not answer. A temporary server keeps the history of this run. "
+            "Start the server, or unset PREFECT_API_URL.",
+            configured,
         )
     updates = {
         PREFECT_API_URL: address,
@@ -44,7 +46,7 @@ def history_kept() -> Iterator[str | None]:
 
 
 def local_address() -> str:
-    """Where a server on this machine is looked for, and started: Prefect's own setting of host and port."""
+    """The address of a server on this machine, from Prefect's own settings of host and port."""
     from prefect.settings import PREFECT_SERVER_API_HOST, PREFECT_SERVER_API_PORT
 
     host = str(PREFECT_SERVER_API_HOST.value())
@@ -52,10 +54,10 @@ def local_address() -> str:
 
 
 def wait_until_recorded(flow_run_id: UUID, n_tasks: int) -> bool:
-    """Waits until the end of every task run is on record; a temporary server would take the rest with it.
+    """Waits until the end of every task run is on record; a temporary server would lose the others when it ends.
 
     Returns:
-        Whether all of them are; a server that is overwhelmed does not keep the user waiting for ever.
+        Whether all of them are on record; the wait has a limit, in case the server is overloaded.
     """
     from prefect.client.orchestration import get_client
 
@@ -68,15 +70,16 @@ def wait_until_recorded(flow_run_id: UUID, n_tasks: int) -> bool:
         while time.monotonic() < deadline:
             if client.request("POST", "/task_runs/count", json=ended).json() >= n_tasks:
                 return True
-            time.sleep(_ASK_AGAIN_AFTER)
+            time.sleep(_RETRY_AFTER)
     _log.warning(
-        "Prefect had not recorded all task runs after %.0f seconds; the run itself is whole.", _RECORDED_WITHIN
+        "Prefect has not recorded all task runs after %.0f seconds. The report is complete; the history is not.",
+        _RECORDED_WITHIN,
     )
     return False
 
 
 def answers(url: str) -> bool:
-    """Whether there is a Prefect server that lets us in; /health alone answers to strangers too."""
+    """Whether a Prefect server accepts our requests; its /health page answers without a password too."""
     from prefect.settings import PREFECT_API_AUTH_STRING
 
     request = urllib.request.Request(f"{url.rstrip('/')}/admin/version")
@@ -88,8 +91,8 @@ def answers(url: str) -> bool:
         request.add_header("Authorization", f"Basic {token}")
     try:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=_ANSWER_WITHIN) as answer:
-            body: bytes = answer.read()
+        with opener.open(request, timeout=_ANSWERS_WITHIN) as response:
+            body: bytes = response.read()
             return body.startswith(b'"3.')
     except (OSError, urllib.error.URLError, ValueError):
         return False

@@ -1,4 +1,4 @@
-"""What one evaluation is asked to do, as a form: the flow's parameter, filled in by the command line or in the UI."""
+"""The inputs of one evaluation as a form: the flow's parameter, filled in by the command line or in the Prefect UI."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,14 +11,12 @@ class EvaluationSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     docs: str = Field("examples/first_run/docs", description="Folder of documents, or one document.")
-    questions: str = Field("examples/first_run/questions.yaml", description="Questions file, see docs/questions.md.")
-    config: str | None = Field(None, description="Settings file; the defaults where it is empty.")
+    questions: str = Field("examples/first_run/questions.yaml", description="Question file, see docs/questions.md.")
+    config: str | None = Field(None, description="Settings file. Leave empty for the defaults.")
     overrides: list[str] = Field(
-        default_factory=list, description="Settings that win over the file: section.key=VALUE."
+        default_factory=list, description="Settings that override the file, each as section.key=VALUE."
     )
-    out: str | None = Field(None, description="Folder for the report; the settings' output.dir where it is empty.")
-    refresh: list[str] = Field(default_factory=list, description="Stages to run again, whatever the cache holds.")
-    cache_dir: str | None = Field(None, description="Folder of the cache; the system's cache folder where it is empty.")
-    prepared: Ref | None = Field(
-        None, description="Inputs that the command line has read already; leave it empty in the UI."
-    )
+    out: str | None = Field(None, description="Folder for the report. Leave empty for the settings' output.dir.")
+    refresh: list[str] = Field(default_factory=list, description="Stages to run again even if the cache has results.")
+    cache_dir: str | None = Field(None, description="Cache folder. Leave empty for the system's cache folder.")
+    prepared: Ref | None = Field(None, description="For the command line only. Leave empty.")

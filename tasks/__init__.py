@@ -1,1 +1,1 @@
-"""Prefect tasks: each wraps one stage of `chunklab_core.pipeline`, and adds nothing but the caching and the name."""
+"""Prefect tasks. Each calls one function of `chunklab_core` and adds only its name and its caching."""

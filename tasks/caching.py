@@ -1,4 +1,4 @@
-"""How a task is answered from the cache: by the key of the stage, and only while the result is really there."""
+"""How a task is answered from the cache: by the key of its stage, and only if the store has the result."""
 
 import json
 from pathlib import Path
@@ -13,15 +13,14 @@ from chunklab_core.graph import ref_of
 
 
 def cached_by_content(stage: str) -> dict[str, Any]:
-    """Task options under which equal work is done once.
+    """Task options that do equal work once.
 
     The key is the one under which the stage keeps its result. Prefect keeps only the reference, a line of JSON; the
-    flow asks for a refresh where the store has lost what it points to.
+    flow refreshes the task if the store has lost the result.
     """
 
-    def key(_: TaskRunContext, arguments: dict[str, Any]) -> str:
-        keyed = {name: value for name, value in arguments.items() if name not in ("label", "store")}
-        return _name(ref_of(stage, **keyed))
+    def key(_: TaskRunContext, parameters: dict[str, Any]) -> str:
+        return _file_name(ref_of(stage, **parameters["arguments"]))
 
     return {
         "cache_key_fn": key,
@@ -32,24 +31,24 @@ def cached_by_content(stage: str) -> dict[str, Any]:
 
 
 def records_of(store: Store) -> Path:
-    """Where Prefect keeps its records of a store: which key has which result. Never the user's ~/.prefect."""
+    """The folder of Prefect's records for a store: which key has which result. Never the user's ~/.prefect."""
     records = store.root.absolute() / "prefect"
     make_folder(records, store.root.absolute())
     return records
 
 
 def drop_if_damaged(records: Path, ref: Ref) -> None:
-    """Takes away the record of a task that does not name its result; Prefect would hand on whatever it names."""
-    path = records / _name(ref)
+    """Removes the record of a task if it does not name the task's result; Prefect would return whatever it names."""
+    path = records / _file_name(ref)
     try:
-        said = json.loads(json.loads(path.read_bytes())["result"])
+        recorded = json.loads(json.loads(path.read_bytes())["result"])
     except FileNotFoundError:
         return
     except (OSError, ValueError, LookupError, TypeError):
-        said = None
-    if said != ref:
+        recorded = None
+    if recorded != ref:
         remove(path)
 
 
-def _name(ref: Ref) -> str:
+def _file_name(ref: Ref) -> str:
     return ref.replace("/", "-")

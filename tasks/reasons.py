@@ -1,9 +1,10 @@
-"""Why a task runs, and what it took over, as lines of its own log, where the UI shows them.
+"""Why a task runs and how much it reuses, in the task's own log, which the Prefect UI shows.
 
-Why here and not in the tasks: a task is known by its inputs alone, and the reason differs from run to run.
+Why not in the task itself: a task depends on its inputs alone, and the reasons differ from run to run.
 """
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +14,31 @@ from prefect.logging.loggers import task_run_logger
 
 from chunklab_core.cache.overlay import open_store
 from chunklab_core.cache.run_records import new_items, noted
-from chunklab_core.plan.plan import UNITS
+from chunklab_core.stages import all_stages
 from chunklab_core.stages.stage import Node
 
 
-def logged_reasons(one: Node, reasons: list[str], root: Path) -> dict[str, Any]:
-    """Task options under which a node says why it runs, and at its end how much it took over."""
+def logged_reasons(node: Node, reasons: Sequence[str], root: Path) -> dict[str, Any]:
+    """Task options that log why a node runs, and at its end how much it reused."""
 
-    def say_why(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
-        _say(task, run, f"{one.stage} {one.label}: {'; '.join(reasons)}")
+    def log_reasons(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
+        _log(task, run, f"{node.stage} {node.label}: {'; '.join(reasons)}")
 
-    def say_what(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
-        effort = noted(open_store(root), [one.ref]).get(one.ref)
+    def log_reuse(task: Task[..., Any], run: TaskRun, _: State[Any]) -> None:
+        effort = noted(open_store(root), [node.ref]).get(node.ref)
         n_new = new_items(effort) if effort else None
         if effort is None or n_new is None:
             return
-        of = sum(effort.items.values())
-        if n_new < of:
-            _say(
-                task,
-                run,
-                f"{one.stage} {one.label}: taken over: {of - n_new:,} of {of:,} {UNITS.get(one.stage, 'items')}",
-            )
+        n_items = sum(effort.items.values())
+        if n_new < n_items:
+            unit = all_stages()[node.stage].items
+            _log(task, run, f"{node.stage} {node.label}: {n_items - n_new:,} of {n_items:,} {unit} reused")
 
-    return {"on_running": [say_why], "on_completion": [say_what]}
+    return {"on_running": [log_reasons], "on_completion": [log_reuse]}
 
 
-def _say(task: Task[..., Any], run: TaskRun, message: str) -> None:
-    """Logs at a level that Prefect shows in the UI and, unless asked, not on the console."""
+def _log(task: Task[..., Any], run: TaskRun, message: str) -> None:
+    """Logs at a level that the UI shows, and the console only on request."""
     logger = task_run_logger(run, task).getChild("reasons")
-    logger.logger.setLevel(logging.INFO)  # what the run says of itself, whatever level Prefect's own messages have
+    logger.logger.setLevel(logging.INFO)  # whatever the level of Prefect's own messages
     logger.info(message)

@@ -1,4 +1,4 @@
-"""Prefect task for stage report; it runs every time, for it holds the time."""
+"""Prefect task for stage report. It runs every time, because the report contains the time."""
 
 from datetime import datetime
 from pathlib import Path
@@ -17,14 +17,14 @@ from chunklab_core.stages.report import make_report
 @task(task_run_name="report", cache_policy=NO_CACHE)
 def report(
     inputs: Ref,
-    made: list[Ref],  # noqa: ARG001 - what it waits for
-    todo: dict[Ref, list[str]],
+    made: list[Ref],  # noqa: ARG001 - the tasks that it waits for
+    reasons: dict[Ref, list[str]],
     out: str,
     started: datetime,
     store: str,
 ) -> Report:
-    """What the stages found, as a record and as report.json in the folder `out`."""
-    kept = open_store(store)
-    found = make_report(kept, inputs, nodes(kept, inputs), todo, started=started)
+    """Gathers the results of all stages into one report, and writes it as report.json into the folder `out`."""
+    results = open_store(store)
+    found = make_report(results, inputs, nodes(results, inputs), reasons, started=started)
     write_report(found, Path(out))
     return found

@@ -1,8 +1,7 @@
-"""Why a result has to be made: what differs from the run before, in the user's words.
+"""Why a result has to be made: the difference to an earlier run, as codes with arguments.
 
-A key says that two pieces of work differ and not how. So a run's record holds the parts of which its keys were made,
-and the parts of the next run's keys are laid beside them. Whatever can change a key is one of the parts, so nothing
-changes without a reason; only the wording looks at what kind of part it is.
+Everything that can change a key is part of the comparison, so nothing changes without a reason.
+`chunklab_core.plan.sentences` has the words.
 """
 
 from __future__ import annotations
@@ -11,325 +10,209 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
-from chunklab_core.cache.formats import pack_json, unpack_json
-from chunklab_core.cache.keys import version_of, versions_of
+from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.protocol import Ref, stage_of
-from chunklab_core.cache.run_records import RunRecord
-from chunklab_core.cache.runs import records
-from chunklab_core.cache.store import Store
-from chunklab_core.models.sentence_transformer import LIBRARIES
+from chunklab_core.plan.comparison import Comparison, Explained, differences
 from chunklab_core.stages import all_stages
-from chunklab_core.stages.stage import Node
 
-NEVER = "never run on this cache"
-NEW = "new in this run"
-LOST = "result missing or damaged"
-REFRESHED = "--refresh"
+Code = Literal[
+    "first_run",  # no earlier run to compare with
+    "new",  # the earlier run had no such node
+    "lost",  # the store has lost the result
+    "refresh",
+    "no_cache",
+    "unfinished",  # how the earlier run ended (None: still running), its start
+    "value",  # name of a parameter or a library, before, now
+    "plugin",  # name of its file
+    "model",  # name before, now
+    "model_files",  # name
+    "code",  # stage
+    "follows",  # a result it reads was made again: stage, label (or the number of such results)
+    "added",  # it reads one result more: as above
+    "removed",  # it reads one result less: as above
+    "order",  # of the results of this stage
+    "input",  # kind of input; how it changed is no longer known
+    "things_edited",  # thing, names
+    "things_added",  # thing, names
+    "things_removed",  # thing, names
+    "thing_renamed",  # thing, old name, new name
+    "field_edited",  # field of a question, ids
+    "file_names",
+    "question_order",
+]
 
-_NAMED = 3  # in one reason
-_WORDS = {"depth": "depth of the search", "resamples": "bootstrap_resamples"}
+_FEW = 3  # results that are named; more are counted by stage
 _FIELDS = {"queries": ("query",), "gold": ("slots", "documents"), "tags": ("tags",)}  # of a question, by kind of input
-_MISSING = object()
-
-Explained = Mapping[str, Any]
-"""One node as a record holds it: stage, label, ref, parameters, inputs, and what stands beside its key."""
-
-
-def explain(run: Mapping[str, Any], work: Sequence[Node]) -> dict[str, Any]:
-    """What shapes the results of a run, in plain JSON types; `run` is what the door kept."""
-    nodes = []
-    for one in work:
-        parts = all_stages()[one.stage].key_parts(one.arguments)
-        beside = {name: one.arguments[name] for name in all_stages()[one.stage].unkeyed}
-        of_node = {**parts, "libraries": versions_of(parts["libraries"]), "beside": beside}
-        nodes.append({"stage": one.stage, "label": one.label, "ref": one.ref, **of_node})
-    named = {name: run[name] for name in ("folder", "asked_in", "corpus", "questions")}
-    backend = {name: version_of(name) for name in LIBRARIES}
-    explained: dict[str, Any] = unpack_json(pack_json({**named, "backend": backend, "nodes": nodes}))
-    return explained
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A run beside an earlier one.
+class Reason:
+    """One reason why a result has to be made; `Code` lists the arguments of each code."""
 
-    Attributes:
-        store: holds the inputs of both, unless those of the earlier run were taken away.
-        now, before: what `explain` made of each; `before` is empty where there is no earlier run.
-        earlier: the record of the earlier run, if there is one.
-        labels: by label of a strategy that bears another one now, the label that it bore.
-    """
-
-    store: Store
-    now: Mapping[str, Any]
-    before: Mapping[str, Any]
-    earlier: RunRecord | None
-    labels: Mapping[str, str]
-
-    def counterpart(self, node: Explained) -> Explained | None:
-        """The node of the earlier run that did the same work."""
-        wanted = (node["stage"], self.label_before(node["label"]))
-        return next((old for old in self.before.get("nodes", ()) if (old["stage"], old["label"]) == wanted), None)
-
-    def label_before(self, label: str) -> str:
-        """What a strategy, or a cell of it, was called in the earlier run."""
-        strategy, slash, retriever = label.rpartition("/")
-        return self.labels.get(label) or self.labels.get(strategy, strategy) + slash + retriever
+    code: Code
+    arguments: tuple[Any, ...] = ()
 
 
-def compare(store: Store, now: Mapping[str, Any], but: str = "") -> Comparison:
-    """A run beside the most similar earlier one: over the same folder and questions file, else the latest.
-
-    Args:
-        store: the cache.
-        now: what `explain` made of the run.
-        but: the id of the run itself, when it is on record already.
-    """
-    earlier = _most_similar(now, (one for one in records(store, but) if one.explained))
-    before = earlier.explained if earlier else {}
-    return Comparison(store, now, before, earlier, _renamed(now, before))
+Reasons = tuple[Reason, ...]
+_ResultName = tuple[str, str]  # stage and label; for an input, its kind and ""
 
 
-def reasons_of(comparison: Comparison, todo: Collection[Ref], refresh: Collection[str] = ()) -> dict[Ref, list[str]]:
-    """Why each node has to run, for all references in `todo`, in the order of the work."""
-    found: dict[Ref, list[str]] = {}
+def reasons_of(comparison: Comparison, missing: Collection[Ref], refresh: Collection[str] = ()) -> dict[Ref, Reasons]:
+    """The reasons for each result in `missing`, in the order of the work."""
+    reasons: dict[Ref, Reasons] = {}
     for node in comparison.now["nodes"]:
-        if node["ref"] in todo and node["ref"] not in found:
-            found[node["ref"]] = [REFRESHED] if node["stage"] in refresh else _why(comparison, node)
-    return found
+        if node["ref"] in missing and node["ref"] not in reasons:
+            refreshed = node["stage"] in refresh
+            reasons[node["ref"]] = (Reason("refresh"),) if refreshed else _reasons(comparison, node)
+    return reasons
 
 
-def _why(comparison: Comparison, node: Explained) -> list[str]:
+def _reasons(comparison: Comparison, node: Explained) -> Reasons:
     if comparison.earlier is None:
-        return [NEVER]
+        return (Reason("first_run"),)
     old = comparison.counterpart(node)
     if old is None:
-        return [NEW]
+        return (Reason("new"),)
     if old["ref"] == node["ref"]:
-        return [_unfinished(comparison.earlier) or LOST]
-    parameters = [*_parameters(comparison, node, old)]
-    inputs, follows = _inputs(comparison, node, old)
-    said = dict.fromkeys([*parameters, *inputs, *_code(node, old), *follows])
-    return list(said) or [LOST]
-
-
-def _unfinished(earlier: RunRecord) -> str | None:
-    if earlier.how == "done":
-        return None
-    if earlier.how is None:
-        return "not yet finished by a run that is going on"
-    how = {"failed": "failed", "stopped": "was stopped", "killed": "was killed"}[earlier.how]
-    return f"not finished by the run of {earlier.started:%Y-%m-%d %H:%M} UTC, which {how}"
-
-
-# ---------------------------------------------------------------- which run to compare with
-
-
-def _most_similar(now: Mapping[str, Any], earlier: Iterator[RunRecord]) -> RunRecord | None:
-    latest = same_folder = None
-    for record in earlier:
-        if record.explained["folder"] == now["folder"]:
-            if record.explained["asked_in"] == now["asked_in"]:
-                return record
-            same_folder = same_folder or record
-        latest = latest or record
-    return same_folder or latest
-
-
-def _renamed(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str]:
-    """By new label of a strategy, the label of the one of the same method that it stands closest to."""
-    new, old = ({node["label"]: node for node in run.get("nodes", ()) if _is_cut(node)} for run in (now, before))
-    free = {label: node for label, node in old.items() if label not in new}
-    renamed = {}
-    for label, node in new.items():
-        alike = {name: one for name, one in free.items() if _method(one) == _method(node)}
-        if label not in old and alike:
-            renamed[label] = min(
-                alike, key=lambda name: len([*_differing(node["parameters"], alike[name]["parameters"])])
-            )
-            del free[renamed[label]]
-    return renamed
-
-
-def _is_cut(node: Explained) -> bool:
-    return isinstance(node["parameters"].get("strategy"), Mapping)
-
-
-def _method(node: Explained) -> str:
-    name: str = node["parameters"]["strategy"]["name"]
-    return name
+        finished = comparison.earlier.how == "done"
+        arguments = (comparison.earlier.how, comparison.earlier.started)
+        return (Reason("lost") if finished else Reason("unfinished", arguments),)
+    inputs, results = _of_inputs(comparison, node, old)
+    found = [*_of_parameters(comparison, node, old), *inputs, *_of_code(node, old), *results]
+    return tuple(reason for index, reason in enumerate(found) if reason not in found[:index]) or (Reason("lost"),)
 
 
 # ---------------------------------------------------------------- parameters, code and libraries
 
 
-def _parameters(comparison: Comparison, node: Explained, old: Explained) -> Iterator[str]:
-    for path, before, now in _differing(node["parameters"], old["parameters"]):
-        if path[-1] == "cells":
-            continue  # the scores that come, go or stand elsewhere tell it
-        if "model" in path and path[-1] != "prompt":
-            yield from _model(comparison, node, old)
-        elif path[-1] == "plugin":
-            yield f"{PurePath(str(node['beside']['target']).rpartition(':')[0]).name} or what it imports edited"
+def _of_parameters(comparison: Comparison, node: Explained, old: Explained) -> Iterator[Reason]:
+    for path, before, now in differences(node["parameters"], old["parameters"]):
+        name = path[-1]
+        if name == "cells":
+            continue  # the scores that were added, removed or moved show it
+        if "model" in path and name != "prompt":
+            yield from _of_model(comparison, node, old)
+        elif name == "plugin":
+            yield Reason("plugin", (PurePath(str(node["beside"]["target"]).rpartition(":")[0]).name,))
+        elif name == "prompt" and "texts" in node["inputs"]:
+            is_query = stage_of(node["inputs"]["texts"]) == "queries"
+            yield Reason("value", ("query_prompt" if is_query else "passage_prompt", before, now))
         else:
-            yield f"{_word(path[-1], node)} {_shown(before)} -> {_shown(now)}"
+            yield Reason("value", (name, before, now))
 
 
-def _differing(now: Any, before: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """The path of every value that differs, with the value before and the value now."""
-    if isinstance(now, Mapping) and isinstance(before, Mapping):
-        for name in dict.fromkeys([*now, *before]):
-            yield from _differing(now.get(name, _MISSING), before.get(name, _MISSING), (*path, name))
-    elif now is _MISSING or before is _MISSING or (type(now), now) != (type(before), before):
-        yield path, before, now
-
-
-def _word(name: str, node: Explained) -> str:
-    if name == "prompt" and "texts" in node["inputs"]:
-        return "query_prompt" if stage_of(node["inputs"]["texts"]) == "queries" else "passage_prompt"
-    return _WORDS.get(name, name)
-
-
-def _shown(value: Any) -> str:
-    if value is _MISSING:
-        return "not set"
-    if value is None:
-        return "none"
-    if isinstance(value, str):
-        return value if value and value.split() == [value] else repr(value)
-    if isinstance(value, list):
-        return ", ".join(map(_shown, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _model(comparison: Comparison, node: Explained, old: Explained) -> Iterator[str]:
-    """A model's digest covers its files and its libraries, so what stands beside it tells which of them changed."""
-    now, before = (one["beside"].get("model_place", {}).get("name", "none") for one in (node, old))
-    versions = _versions(comparison.now["backend"], comparison.before["backend"])
+def _of_model(comparison: Comparison, node: Explained, old: Explained) -> Iterator[Reason]:
+    """A model's digest covers its files and its libraries; the name and the versions tell which of them changed."""
+    now, before = (each["beside"].get("model_place", {}).get("name") for each in (node, old))
+    versions = list(_of_versions(comparison.now["backend"], comparison.before["backend"]))
     if now != before:
-        yield f"embedding model {before} -> {now}"
-    elif versions:
-        yield from versions
+        yield Reason("model", (before, now))
     else:
-        yield f"embedding model {now} replaced"
+        yield from versions or [Reason("model_files", (now,))]
 
 
-def _code(node: Explained, old: Explained) -> Iterator[str]:
+def _of_code(node: Explained, old: Explained) -> Iterator[Reason]:
     if node["code"] != old["code"]:
-        yield f"code of {node['stage']} changed"
-    yield from _versions(node["libraries"], old["libraries"])
+        yield Reason("code", (node["stage"],))
+    yield from _of_versions(node["libraries"], old["libraries"])
 
 
-def _versions(now: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
-    return [f"{path[-1]} {_shown(old)} -> {_shown(new)}" for path, old, new in _differing(now, before)]
+def _of_versions(now: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Reason]:
+    return (Reason("value", (path[-1], old, new)) for path, old, new in differences(now, before))
 
 
 # ---------------------------------------------------------------- inputs
 
 
-def _inputs(comparison: Comparison, node: Explained, old: Explained) -> tuple[list[str], list[str]]:
-    """What changed among a node's inputs: the user's own first, then the results that it follows."""
-    own: list[str] = []
-    follows: list[str] = []
+def _of_inputs(comparison: Comparison, node: Explained, old: Explained) -> tuple[list[Reason], list[Reason]]:
+    """The changes in what the user gave, and those in the results of other nodes."""
+    inputs: list[Reason] = []
+    results: list[Reason] = []
     for name in node["inputs"]:
-        now, before = _as_list(node["inputs"][name]), _as_list(old["inputs"].get(name, []))
+        now, before = _refs(node["inputs"][name]), _refs(old["inputs"].get(name, []))
         if sorted(now) == sorted(before) and now != before:
-            own.append(f"order of the {stage_of(now[0])} results changed")
-        new = {_name(comparison.now, ref): ref for ref in now if ref not in before}
-        gone = {_name(comparison.before, ref): ref for ref in before if ref not in now}
-        left = dict(gone)
-        made_anew: list[str] = []
-        more: list[str] = []
-        for named, ref in new.items():
-            earlier = left.pop(_name_before(comparison, named), None)
-            if stage_of(ref) not in all_stages():
-                own += _door(comparison, stage_of(ref))
-            else:
-                (made_anew if earlier else more).append(named)
-        follows += [*_few("follows {}", made_anew), *_few("{} new", more), *_few("{} left out", [*left])]
-    return own, follows
+            inputs.append(Reason("order", (stage_of(now[0]),)))
+        new = dict.fromkeys(_name(comparison.now, ref) for ref in now if ref not in before)
+        gone = dict.fromkeys(_name(comparison.before, ref) for ref in before if ref not in now)
+        for kind in [kind for kind, _ in new if kind not in all_stages()]:
+            inputs += _of_input(comparison, kind)
+        results += _of_results(
+            comparison, *([name for name in names if name[0] in all_stages()] for names in (new, gone))
+        )
+    return inputs, results
 
 
-def _few(way: str, names: Sequence[str]) -> list[str]:
-    """What is said of each result; of many, how many of each stage."""
-    if len(names) < _NAMED:
-        return [way.format(name) for name in names]
-    stages = Counter(name.partition(" ")[0] for name in names)
-    return [way.format(f"{n} {stage} results") for stage, n in stages.items()]
+def _refs(value: Any) -> list[Ref]:
+    return [Ref(value)] if isinstance(value, str) else [Ref(ref) for ref in value]
 
 
-def _as_list(refs: Any) -> list[Ref]:
-    return [Ref(refs)] if isinstance(refs, str) else [Ref(ref) for ref in refs]
+def _name(run: Mapping[str, Any], ref: Ref) -> _ResultName:
+    return next(((node["stage"], node["label"]) for node in run["nodes"] if node["ref"] == ref), (stage_of(ref), ""))
 
 
-def _name(run: Mapping[str, Any], ref: Ref) -> str:
-    """A result as the user knows it: its stage and its label; of an input, what it holds."""
-    return next((f"{node['stage']} {node['label']}" for node in run["nodes"] if node["ref"] == ref), stage_of(ref))
+def _of_results(comparison: Comparison, new: Sequence[_ResultName], gone: Sequence[_ResultName]) -> Iterator[Reason]:
+    """The results that were made again, those that the earlier run did not read, and those that only it read."""
+    names_before = {name: (name[0], comparison.label_before(name[1])) for name in new}
+    yield from _few("follows", [name for name in new if names_before[name] in gone])
+    yield from _few("added", [name for name in new if names_before[name] not in gone])
+    yield from _few("removed", [name for name in gone if name not in names_before.values()])
 
 
-def _name_before(comparison: Comparison, name: str) -> str:
-    stage, blank, label = name.partition(" ")
-    return stage + blank + comparison.label_before(label) if blank else name
+def _few(code: Code, names: Sequence[_ResultName]) -> list[Reason]:
+    """A reason for each result; where there are many, one for each stage, with their number."""
+    if len(names) < _FEW:
+        return [Reason(code, name) for name in names]
+    return [Reason(code, counted) for counted in Counter(stage for stage, _ in names).items()]
 
 
-def _door(comparison: Comparison, kind: str) -> list[str]:
+def _of_input(comparison: Comparison, kind: str) -> list[Reason]:
     """What the user changed in the documents (kind `corpus`) or in the questions (`queries`, `gold`, `tags`)."""
     source = "corpus" if kind == "corpus" else "questions"
     try:
         before, now = (
             unpack_json(comparison.store.read(Ref(run[source]))) for run in (comparison.before, comparison.now)
         )
-    except KeyError:  # those of the earlier run are no longer kept
-        return ["documents changed" if kind == "corpus" else f"{kind} changed"]
-    if kind == "corpus":
-        return document_changes(before, now)
-    return question_changes(before, now, _FIELDS[kind])
+    except KeyError:  # the inputs of the earlier run were removed
+        return [Reason("input", (kind,))]
+    return document_changes(before, now) if kind == "corpus" else question_changes(before, now, _FIELDS[kind])
 
 
-def document_changes(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What happened to the files of a folder: edited, added, removed, renamed."""
+def document_changes(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[Reason]:
+    """The files of a folder that were edited, added, removed or renamed."""
     old, new = ({file["doc_id"]: file["digest"] for file in files} for files in (before, now))
-    return _said("document", old, new, "{} edited") or ["file names changed"]
+    edited = [name for name in new if name in old and new[name] != old[name]]
+    changes = [Reason("things_edited", ("document", edited))] if edited else []
+    return changes + _moved("document", old, new) or [Reason("file_names")]
 
 
 def question_changes(
     before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]], fields: tuple[str, ...]
-) -> list[str]:
-    """What happened to the questions as far as these fields say it: `query`, `slots` and `documents`, or `tags`."""
-    old, new = ({each["question_id"]: _content(each) for each in questions} for questions in (before, now))
-    said = _said("question", old, new, "")
-    for name in fields:
-        was, is_now = ({each["question_id"]: each[name] for each in questions} for questions in (before, now))
-        edited = [each for each in is_now if each in was and was[each] != is_now[each]]
-        if edited:
-            said.append(f"{'gold' if name == 'slots' else name} of {_listed('question', edited)} edited")
-    return said or ["order of the questions changed"]
+) -> list[Reason]:
+    """The questions that were added, removed or renamed, and those edited in `fields` (`query`, `slots`, ...)."""
+    old, new = ({each["question_id"]: each for each in questions} for questions in (before, now))
+    contents = (
+        {name: [each["query"], each["slots"], each["documents"]] for name, each in questions.items()}
+        for questions in (old, new)
+    )
+    changes = _moved("question", *contents)
+    for field in fields:
+        edited = [name for name in new if name in old and new[name][field] != old[name][field]]
+        changes += [Reason("field_edited", (field, edited))] if edited else []
+    return changes or [Reason("question_order")]
 
 
-def _content(question: Mapping[str, Any]) -> Any:
-    return [question["query"], question["slots"], question["documents"]]
-
-
-def _said(thing: str, old: Mapping[str, Any], new: Mapping[str, Any], edited: str) -> list[str]:
-    """Added, removed and renamed things by their names, and those edited where `edited` says how to put it."""
+def _moved(thing: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Reason]:
+    """Things by name that were added and removed; one with the content of a removed one was renamed."""
     removed, added = [name for name in old if name not in new], [name for name in new if name not in old]
-    said = []
+    renamed = []
     for name in list(removed):
         twin = next((other for other in added if new[other] == old[name]), None)
         if twin is not None:
-            said.append(f"{_listed(thing, [name])} renamed to {twin}")
+            renamed.append(Reason("thing_renamed", (thing, name, twin)))
             removed.remove(name)
             added.remove(twin)
-    changed = [name for name in new if name in old and new[name] != old[name]] if edited else []
-    ways = ((changed, edited), (added, "{} added"), (removed, "{} removed"))
-    return [way.format(_listed(thing, names)) for names, way in ways if names] + said
-
-
-def _listed(thing: str, names: Sequence[str]) -> str:
-    """A few things by name; of many, how many and the first of them. A document's name needs no word before it."""
-    if len(names) == 1:
-        return names[0] if thing == "document" else f"{thing} {names[0]}"
-    more = ", ..." if len(names) > _NAMED else ""
-    return f"{len(names)} {thing}s ({', '.join(names[:_NAMED])}{more})"
+    moved = [Reason("things_added", (thing, added))] if added else []
+    moved += [Reason("things_removed", (thing, removed))] if removed else []
+    return moved + renamed

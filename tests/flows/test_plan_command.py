@@ -35,7 +35,7 @@ def test_a_plan_starts_nothing_and_leaves_nothing_but_the_inputs(tmp_path: Path)
     plan = json.loads(said.stdout)
     assert (plan["run"], plan["reused"], plan["compared_with"]) == (len(plan["nodes"]), 0, None)
     assert {node["stage"] for node in plan["nodes"]} == set(all_stages())
-    assert {tuple(node["reasons"]) for node in plan["nodes"]} == {("never run on this cache",)}
+    assert {tuple(node["reasons"]) for node in plan["nodes"]} == {("first run with this cache",)}
     assert not (world.cache / "runs").exists()
     assert {path.name for path in (world.cache / "results").iterdir()} == INPUTS
     assert not (world.folder / "out").exists()
@@ -48,7 +48,7 @@ def test_a_plan_is_printed_for_people(tmp_path: Path, capsys: pytest.CaptureFixt
     assert cli.run(world.arguments("--plan")) == 0
     shown = capsys.readouterr().out
     assert re.match(r"(\d+) of \1 results to run, 0 reused; no estimate: first run on this machine\.\n", shown)
-    assert "\nto run  parse documents: never run on this cache; 3 of 3 documents new\n" in shown
+    assert "\nto run  parse documents: first run with this cache; 3 of 3 documents new\n" in shown
 
     assert cli.run(world.arguments("--plan", "--quiet")) == 0
     assert capsys.readouterr().out == ""
@@ -89,8 +89,8 @@ def test_a_run_says_why_in_prefects_log_and_in_the_report(world: World) -> None:
     logged = messages()
     assert "chunk fixed: chunk_size 16 -> 20" in logged["chunk fixed"]
     assert logged["embed fixed"][0] == "embed fixed: follows chunk fixed"
-    taken_over, new = made["embed", "fixed"]["taken_over"], made["embed", "fixed"]["new"]
-    expected = [f"embed fixed: taken over: {taken_over} of {taken_over + new} texts"] if taken_over else []
+    reused, new = made["embed", "fixed"]["taken_over"], made["embed", "fixed"]["new"]
+    expected = [f"embed fixed: {reused} of {reused + new} texts reused"] if reused else []
     assert logged["embed fixed"][1:] == expected
     assert "chunk semantic" not in logged
 

@@ -1,10 +1,6 @@
 import errno
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +11,6 @@ from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.prune import prune
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
-from flows.cache import parse_age, parse_size
 from tests.core.cache.small_cache import NEW, OLD, ONLY_OLD, ORPHAN, filled, ran
 
 
@@ -80,55 +75,6 @@ def test_clear_is_refused_while_a_run_is_running(store: Store) -> None:
     assert store.refs() == [OLD, NEW]
 
 
-@pytest.mark.parametrize(
-    ("typed", "n_bytes"), [("500MB", 500_000_000), ("1.5 gb", 1_500_000_000), ("0B", 0), ("7kb", 7_000)]
-)
-def test_sizes(typed: str, n_bytes: int) -> None:
-    assert parse_size(typed) == n_bytes
-
-
-@pytest.mark.parametrize(("typed", "hours"), [("12h", 12), ("30d", 720), ("2w", 336), ("30m", 0.5)])
-def test_ages(typed: str, hours: float) -> None:
-    assert parse_age(typed) == timedelta(hours=hours)
-
-
-@pytest.mark.parametrize("typed", ["30", "d", "-3d", "5y", "1.5d", "999999d", "999999999999d"])
-def test_an_age_that_is_none_is_refused(typed: str) -> None:
-    with pytest.raises(ConfigError, match="--older-than is"):
-        parse_age(typed)
-
-
-@pytest.mark.parametrize("typed", ["5", "GB", "-1GB", "5 apples", "9" * 400 + "GB"])
-def test_a_size_that_is_none_is_refused(typed: str) -> None:
-    with pytest.raises(ConfigError, match="--max-size is"):
-        parse_size(typed)
-
-
-def command(store: Store, *words: str) -> subprocess.CompletedProcess[str]:
-    line = "import sys; from flows.cli import console_script; sys.argv[0] = 'chunklab'; console_script()"
-    arguments = [sys.executable, "-c", line, "cache", *words, "--cache-dir", str(store.root)]
-    return subprocess.run(arguments, capture_output=True, text=True, check=False)
-
-
-def test_the_command_line(store: Store) -> None:
-    told = command(store, "info")
-    assert told.returncode == 0, told.stderr
-    assert "results of chunk" in told.stdout
-    store.close()
-    before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
-    assert json.loads(command(store, "info", "--json").stdout)["n_unused"] == 2
-    assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
-    store.path_of(NEW).write_bytes(b"damaged")
-    found = command(store, "verify")
-    assert (found.returncode, found.stderr) == (1, "")
-    assert f"damaged, taken away: {NEW}" in found.stdout
-    assert "1 result and 2 items taken away" in command(store, "prune", "--older-than", "30d").stdout
-    nothing = command(store, "prune")
-    assert (nothing.returncode, nothing.stderr.count("\n"), nothing.stdout) == (2, 1, "")
-    assert command(store, "clear").returncode == 0
-    assert list(store.root.iterdir()) == []
-
-
 def test_clear_leaves_the_files_of_the_user(store: Store) -> None:
     mine = [store.root / place for place in ("results/table.csv", "results/score/final.csv", "runs/exp1.log")]
     mine += [store.root / "items" / "list.txt", store.root / "prefect" / "notes.txt"]
@@ -138,23 +84,6 @@ def test_clear_leaves_the_files_of_the_user(store: Store) -> None:
     ran(store, OLD)
     clear(store)
     assert sorted(path for path in store.root.rglob("*") if path.is_file()) == sorted(mine)
-
-
-def test_a_folder_that_never_was_a_cache_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("mine")
-    for words in (["info"], ["verify"], ["prune", "--unused"], ["clear"]):
-        told = command(Store(tmp_path), *words)
-        assert (told.returncode, told.stdout) == (2, "")
-        assert "is not a cache" in told.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_an_empty_path_does_not_mean_the_usual_folder(store: Store) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "flows.evaluate", "--cache-dir", ""], capture_output=True, text=True, check=False
-    )
-    assert told.returncode == 2
-    assert "the path is empty" in told.stderr
 
 
 @pytest.mark.parametrize("change", [lambda store: prune(store, unused=True), clear])

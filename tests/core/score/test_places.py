@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.core.score.gold_worlds import CORPUS, QUESTIONS, located_corpus
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span
@@ -18,7 +19,6 @@ from chunklab_core.score.stored import (
     unpack_gold_chunks,
 )
 from chunklab_core.score.wordings import wordings_of
-from tests.core.score.gold_worlds import CORPUS, QUESTIONS, located_corpus
 
 NO_TOKENS = InTokens(np.zeros((0, 3)), np.zeros((0, 6)), np.zeros((0, 3), dtype=np.int64))
 

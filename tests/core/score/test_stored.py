@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from tests.core.score.gold_worlds import located_corpus
+
 from chunklab_core.score.stored import (
     pack_located,
     pack_places,
     unpack_located,
     unpack_places,
 )
-from tests.core.score.gold_worlds import located_corpus
 
 
 def test_what_was_located_comes_back_as_it_was_kept() -> None:

@@ -1,10 +1,9 @@
-"""What the command line prints, and how it refuses what it cannot use: one line, at once, with nothing left behind."""
+"""`chunklab run`: its screen, and how it refuses unusable inputs: in one line, and leaving nothing behind."""
 
 import argparse
 import contextlib
 import io
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -17,20 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.progress import Progress
 from worlds import QUESTIONS, Run, World
 
 from chunklab_core.stages import all_stages
 from flows import cli
-from flows.progress import _Bars, progress_shown
+from flows.commands.run import _ALL_RETRIEVERS, _overrides, add_options
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
-# One process for all: starting Python takes longer than refusing.
+# One process for all calls: starting Python takes longer than refusing.
 RUN_ALL = """
 import contextlib, io, json, sys
 from flows import cli
-said = []
+outcomes = []
 for arguments in json.load(sys.stdin):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -39,17 +37,31 @@ for arguments in json.load(sys.stdin):
         except SystemExit as end:
             status = end.code
     loaded = [name for name in ("prefect", "torch") if name in sys.modules]
-    said.append([status, out.getvalue(), err.getvalue(), loaded])
-json.dump(said, sys.stdout)
+    outcomes.append([status, out.getvalue(), err.getvalue(), loaded])
+json.dump(outcomes, sys.stdout)
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Outcome:
     status: int
     out: str
     err: str
     loaded: list[str]
+
+
+def run_all(calls: list[list[str]]) -> list[Outcome]:
+    ended = subprocess.run(
+        [sys.executable, "-c", RUN_ALL],
+        input=json.dumps(calls),
+        cwd=ROOT,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    return [Outcome(*each) for each in json.loads(ended.stdout)]
 
 
 def with_questions(questions: object) -> Callable[[World], list[str]]:
@@ -92,7 +104,7 @@ def with_documents(**texts: str) -> Callable[[World], list[str]]:
     return write
 
 
-def with_file_in_the_way(of: str) -> Callable[[World], list[str]]:
+def with_file_in_the_path(of: str) -> Callable[[World], list[str]]:
     def write(world: World) -> list[str]:
         (world.folder / "taken").write_text("", encoding="utf-8")
         return world.arguments(of, str(world.folder / "taken" / "below"))
@@ -137,9 +149,9 @@ REFUSED: dict[str, tuple[Callable[[World], list[str]], list[str]]] = {
     "a folder as config": (lambda w: w.arguments("--config", str(w.docs)), ["docs"]),
     "a broken config": (with_config("retrieval: [unclosed"), ["config.yaml"]),
     "a config that is no mapping": (with_config("- a\n- b\n"), ["config.yaml", "mapping"]),
-    "a report below a file": (with_file_in_the_way("--out"), ["taken", "--out"]),
+    "a report below a file": (with_file_in_the_path("--out"), ["taken", "--out"]),
     "a report in place of a file": (lambda w: w.arguments("--out", str(w.folder / "stub.py")), ["stub.py", "--out"]),
-    "a cache below a file": (with_file_in_the_way("--cache-dir"), ["taken", "--cache-dir"]),
+    "a cache below a file": (with_file_in_the_path("--cache-dir"), ["taken", "--cache-dir"]),
     "no such model": (lambda w: w.arguments(model="nosuch/model"), ["'nosuch/model'", "all-MiniLM-L6-v2"]),
     "no such plug-in": (lambda w: w.arguments(model="nowhere.py:Stub"), ["nowhere.py"]),
     "no such plug-in chunker": (with_strategy("nowhere.py:Chunker"), ["nowhere.py"]),
@@ -153,67 +165,33 @@ REFUSED: dict[str, tuple[Callable[[World], list[str]], list[str]]] = {
 
 
 @pytest.fixture(scope="module")
-def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[World, Said]]:
+def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[World, Outcome]]:
     folder = tmp_path_factory.mktemp("refusals")
     worlds = {case: World(folder / case.replace(" ", "-")).write() for case in REFUSED}
-    said = run_all([REFUSED[case][0](world) for case, world in worlds.items()])
-    return {case: (world, each) for (case, world), each in zip(worlds.items(), said, strict=True)}
-
-
-def run_all(calls: list[list[str]]) -> list[Said]:
-    ended = subprocess.run(
-        [sys.executable, "-c", RUN_ALL],
-        input=json.dumps(calls),
-        cwd=ROOT,
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    return [Said(*each) for each in json.loads(ended.stdout)]
+    outcomes = run_all([REFUSED[case][0](world) for case, world in worlds.items()])
+    return {case: (world, each) for (case, world), each in zip(worlds.items(), outcomes, strict=True)}
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_used_is_refused_in_one_line_at_once(refusals: dict[str, tuple[World, Said]], case: str) -> None:
-    world, said = refusals[case]
+def test_unusable_inputs_are_refused_in_one_line(refusals: dict[str, tuple[World, Outcome]], case: str) -> None:
+    world, outcome = refusals[case]
 
-    assert (said.status, said.out) == (2, "")
-    assert said.err.startswith("chunklab: ")
-    assert said.err.count("\n") == 1
-    assert [fragment for fragment in REFUSED[case][1] if fragment not in said.err] == []
-    assert said.loaded == []
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith("chunklab: ")
+    assert outcome.err.count("\n") == 1
+    assert [fragment for fragment in REFUSED[case][1] if fragment not in outcome.err] == []
+    assert outcome.loaded == []
     assert not (world.folder / "out").exists()
     kept = {path.name for path in (world.cache / "results").glob("*")}
     assert not kept & {*all_stages(), "inputs"}
 
 
-def test_the_module_refuses_without_loading_prefect() -> None:
-    """`-X importtime` lists every module that is imported, on standard error."""
-    ended = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "flows.evaluate", "--docs", "nowhere", "--questions", "nowhere"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    lines = ended.stderr.splitlines()
-    said = [line for line in lines if not line.startswith("import time:")]
-    imported = {line.rpartition("|")[2].strip() for line in lines}
+def test_help_shows_the_question_file_examples_and_the_status_codes() -> None:
+    (outcome,) = run_all([["--help"]])
 
-    assert (ended.returncode, ended.stdout, len(said)) == (2, "", 1)
-    assert said[0].startswith("chunklab: ")
-    assert "flows.cli" in imported
-    assert not imported & {"prefect", "torch", "sentence_transformers"}
-
-
-def test_help_teaches_the_files_and_shows_examples() -> None:
-    (said,) = run_all([["--help"]])
-
-    assert (said.status, said.err, said.loaded) == (0, "", [])
-    for taught in ("examples:", "python -m flows.evaluate --docs", "gold_snippets:", "report.json", "status: 0 done"):
-        assert taught in said.out
+    assert (outcome.status, outcome.err, outcome.loaded) == (0, "", [])
+    for part in ("examples:", "python -m flows.evaluate --docs", "gold_snippets:", "report.json", "status:\n  0 "):
+        assert part in outcome.out
 
 
 # ---------------------------------------------------------------- runs
@@ -228,7 +206,7 @@ def call(*arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.prefect
-def test_quiet_prints_nothing_and_a_plain_run_one_screen_with_the_place_of_the_report(world: World) -> None:
+def test_quiet_prints_nothing_and_a_plain_run_one_screen_with_the_path_of_the_report(world: World) -> None:
     assert call("--quiet", *world.arguments()) == (0, "", "")
 
     status, out, err = call(*world.arguments())
@@ -276,14 +254,14 @@ def test_keywords_alone_need_no_model(prefect_backend: str, tmp_path: Path) -> N
 
 @pytest.mark.prefect
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("def __call__(self, texts): return [0.0, 1.0]", "broken.py:Broken returned an array of shape (2,)"),
         ("def __init__(self): raise OSError('weights are gone')", "cannot be loaded: OSError: weights are gone"),
     ],
 )
 def test_a_model_that_fails_in_the_middle_ends_in_one_line_without_a_report(
-    prefect_backend: str, tmp_path: Path, body: str, said: str
+    prefect_backend: str, tmp_path: Path, body: str, message: str
 ) -> None:
     world = World(tmp_path).write()
     (tmp_path / "broken.py").write_text(f"class Broken:\n    {body}\n", encoding="utf-8")
@@ -292,7 +270,7 @@ def test_a_model_that_fails_in_the_middle_ends_in_one_line_without_a_report(
 
     assert (status, out) == (2, "")
     assert err.startswith("chunklab: ")
-    assert said in err.splitlines()[0]
+    assert message in err.splitlines()[0]
     assert not (tmp_path / "out").exists()
 
 
@@ -318,11 +296,11 @@ def interrupted(tmp_path: Path, environment: dict[str, str], whole_group: bool) 
 
 
 @pytest.mark.prefect
-def test_an_interrupt_ends_in_one_line_and_keeps_what_is_finished(prefect_backend: str, tmp_path: Path) -> None:
+def test_an_interrupt_ends_in_one_line_and_keeps_finished_results(prefect_backend: str, tmp_path: Path) -> None:
     status, out, err, world = interrupted(tmp_path, {**os.environ, "PREFECT_API_URL": prefect_backend}, False)
 
     assert (status, out) == (130, "")
-    assert err == "chunklab: stopped; what was finished is kept for the next run.\n"
+    assert err == "chunklab: Stopped. Finished results are safe; the next run reuses them.\n"
     assert not (tmp_path / "out").exists()
     parsed = world.cache / "results" / "parse"
     assert [path for path in parsed.rglob("*") if path.is_file() and len(path.name) == 64]
@@ -336,50 +314,24 @@ def test_an_interrupt_that_ends_the_temporary_server_too_ends_the_run_soon(tmp_p
     status, out, err, _ = interrupted(tmp_path, {**environment, "PREFECT_HOME": str(tmp_path / "home")}, True)
 
     assert (status, out) == (130, "")
-    assert err == "chunklab: stopped; what was finished is kept for the next run.\n"
-
-
-def test_after_an_interrupt_a_stage_ends_at_its_next_step() -> None:
-    told = {"chunklab": ("embed", "fixed", 1, 9)}
-
-    with progress_shown(quiet=True):
-        logging.getLogger("chunklab_core.progress").info("embed fixed: 1 of 9", extra=told)
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        with pytest.raises(Exception, match="embed fixed: 2 of 9"):
-            logging.getLogger("chunklab_core.progress").info("embed fixed: 2 of 9", extra=told)
-
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert err == "chunklab: Stopped. Finished results are safe; the next run reuses them.\n"
 
 
 @pytest.mark.parametrize(
-    ("typed", "compared"),
+    ("arguments", "compared"),
     [
         ([], True),  # the example as it is
         (["--set", "eval.seed=1"], True),
         (["--set", "retrieval.top_k=3"], True),
-        (["--set", "retrieval.mode=bm25"], False),  # what the user asks for wins
+        (["--set", "retrieval.mode=bm25"], False),  # the user's setting wins
         (["--set", "retrieval.compare=[bm25]"], False),
         (["--config", "mine.yaml"], False),
         (["--docs", "mine"], False),
         (["--docs", "mine", "--compare-retrievers"], True),
     ],
 )
-def test_the_example_compares_retrievers_unless_the_user_says_which(typed: list[str], compared: bool) -> None:
+def test_the_example_compares_retrievers_unless_the_user_says_which(arguments: list[str], compared: bool) -> None:
     parser = argparse.ArgumentParser()
-    cli._add_options(parser)
+    add_options(parser)
 
-    assert (cli._ALL_RETRIEVERS in cli._overrides(parser.parse_args(typed))) is compared
-
-
-def test_the_wait_for_prefect_is_shown_until_the_first_stage_tells_something() -> None:
-    bars = Progress()
-    handler = _Bars(bars)
-    assert [task.description for task in bars.tasks] == ["starting Prefect"]
-
-    for done in (0, 1):
-        record = logging.makeLogRecord({"chunklab": ("embed", "fixed", done, 2)})
-        handler.emit(record)
-    assert [(task.description, task.completed, task.total) for task in bars.tasks] == [("embed fixed", 1, 2)]
-    handler.emit(logging.makeLogRecord({"chunklab": ("embed", "fixed", 2, 2)}))
-    assert bars.tasks == []
+    assert (_ALL_RETRIEVERS in _overrides(parser.parse_args(arguments))) is compared

@@ -34,11 +34,19 @@ examples:
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)")
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Lists commands without a line for their placeholder."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        lines = super()._format_action(action)
+        return lines.partition("\n")[2] if action.nargs == argparse.PARSER else lines
+
+
 class _Parser(argparse.ArgumentParser):
     """Accepts options by their full names only, and reports a wrong one in one line."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        super().__init__(allow_abbrev=False, formatter_class=_Help, **options)
 
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
         """Refuses unknown options here, so that the message names the right command."""

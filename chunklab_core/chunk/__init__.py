@@ -81,10 +81,10 @@ def _method(name: str, base: Path | None) -> Any:
         )
     method = load_plugin(BUILTINS.get(name, name), base)
     if not callable(method):
-        raise ConfigError(f"{name!r} is no class; a chunker is a class whose objects are called with a document.")
+        raise ConfigError(f"{name!r} is not a class; write a class whose objects are called with a document.")
     return method
 
 
 def _parameters(method: Any) -> dict[str, inspect.Parameter]:
-    """The parameters of a chunker's class; none for a plain function, which takes only the document."""
+    """The parameters of a chunker's class; empty for a plain function, which takes only the document."""
     return dict(inspect.signature(method).parameters) if inspect.isclass(method) else {}

@@ -1,6 +1,6 @@
 """Where a text may be cut: between characters as a reader sees them, and never inside a figure.
 
-Why: half an emoji is no text, and "12,5" of "12,500" is a wrong answer that looks like a right one.
+Why: half an emoji is not readable, and "12,5" of "12,500" is a wrong answer that looks right.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from chunklab_core.text import UNSPACED, figure_spans, grapheme_starts, inside
 
 MAX_FIGURE = 40  # characters; a longer run is cut between characters
 
-# Everything but the blocks in which no character ever joins its neighbour: lines without such are not looked into.
+# All characters outside the blocks in which no character joins its neighbour; lines without one are not searched.
 _JOINING = re.compile(
     "[^\x00-\x0c\x0e-\u02ff\u0370-\u0482\u048a-\u0590\u2010-\u2027\u2030-\u205f\u2070-\u20cf\u2100-\u2cee\u2e00-\u3029"
     "\u3030-\u3098\u309b-\ua66e\uac00-\ud7a3\ue000-\ufaff\uff00-\uff9d"
@@ -21,7 +21,7 @@ _JOINING = re.compile(
 )
 _SYMBOL = r"%\u2030\u066a\p{Sc}"
 _BLANK = r"[\x20\xa0\u202f]"
-# Runs of what figures are made of: everything that `figure_spans` could take into one figure, and no less.
+# Runs of characters that `figure_spans` could join into one figure; every such character is included.
 _PART = rf"[\p{{L}}\p{{M}}\p{{N}}_+\-\u2212\u00b1.,:/\u066b\u066c{_SYMBOL}--[{UNSPACED}]]"
 _RUN = rf"(?:{_PART}|{_BLANK}(?=[{_SYMBOL}]|\Z)|(?<=\p{{Sc}}){_BLANK})*"
 _RUN_FROM = regex.compile(_RUN, regex.VERSION1)
@@ -41,8 +41,8 @@ class Boundaries:
     def back(self, at: int, floor: int) -> int:
         """The last safe cut at or before `at`.
 
-        A figure that begins at `floor` and still ends behind `at` does not fit, and is cut between characters.
-        The result may be `floor` or less: then a single character reaches from there beyond `at`.
+        A figure that begins at `floor` and ends after `at` does not fit, and is cut between characters. The result
+        may be `floor` or less: then a single character reaches from there beyond `at`.
         """
         cut = self.start_of_character(at)
         while (figure := self._figure_around(cut)) and figure[0] > floor:
@@ -66,8 +66,8 @@ class Boundaries:
     def _figure_around(self, at: int) -> tuple[int, int] | None:
         """The figure of at most `MAX_FIGURE` characters that a cut at `at` would split.
 
-        Only the run around the cut is looked at, with one character more on either side for the rules that
-        look at a neighbour.
+        Only the run around the cut is read, with one more character on either side for the rules that depend on a
+        neighbour.
         """
         text = self._text
         after = _RUN_FROM.match(text, at, at + MAX_FIGURE + 1)
@@ -82,7 +82,7 @@ class Boundaries:
 
 
 def _clusters(text: str) -> list[tuple[int, int]]:
-    """All characters of more than one code point, in order. A line end is always a border between characters."""
+    """All characters of more than one code point, in order. A line end always separates characters."""
     found: list[tuple[int, int]] = []
     at = 0
     while match := _JOINING.search(text, at):

@@ -1,4 +1,4 @@
-"""Chunks of one document: the chunker decides where to cut, this module checks its cuts and builds what they imply.
+"""Chunks of one document: the chunker decides where to cut, this module checks the cuts and builds the chunks.
 
 Why: ids, prefixes and token counts are made in one place, so no chunker can get one wrong.
 """
@@ -64,7 +64,7 @@ class _Builder:
         return Chunk(f"{document.doc_id}#{index:06}", document.doc_id, span, body, prefix, n_tokens)
 
     def _affordable(self, path: Path, header: str, body_tokens: int) -> Path:
-        """The path, its outermost parts dropped where prefix and body would exceed the declared maximum."""
+        """The path without its outermost parts if prefix and body would exceed the declared maximum."""
         return path if self._limit is None else shorten(path, self._limit - body_tokens, header)
 
 
@@ -81,7 +81,7 @@ def _cuts(document: Document, chunker: Chunker) -> list[Cut]:
         line = traceback.extract_tb(error.__traceback__)[-1]
         raise ContractError(
             f"{name} failed on {document.doc_id!r}: {type(error).__name__}: {error} "
-            f"({FilePath(line.filename).name}, line {line.lineno}). A chunker must return the spans of every document."
+            f"({FilePath(line.filename).name}, line {line.lineno}). A chunker must return spans for every document."
         ) from error
     for cut in found:
         if not isinstance(cut, Span | Cut):
@@ -98,17 +98,17 @@ def _check(cuts: list[Cut], document: Document, chunker: Chunker) -> None:
         span = cut.span
         if not (0 <= span.start < span.end <= len(text) and text[span.start : span.end].strip()):
             problem = f"is blank or outside its {len(text)} characters"
-            raise _broken(chunker, span, document, problem, "lie inside, not blank")
+            raise _broken(chunker, span, document, problem, "hold text inside the document")
         if span.start <= previous.start or span.end <= previous.end:
             problem = f"does not move on from {previous.start}:{previous.end}"
-            raise _broken(chunker, span, document, problem, "begin and end behind the one before")
+            raise _broken(chunker, span, document, problem, "begin and end after the one before")
         if any(not 0 <= line.start < line.end <= len(text) for line in cut.header):
             raise _broken(chunker, span, document, "has a header outside its document", "repeat lines of the document")
         if is_builtin and text[previous.end : span.start].strip():
             raise _broken(chunker, span, document, "leaves out text before it", "cover all text together")
         previous = span
     if is_builtin and text[previous.end :].strip():
-        raise _broken(chunker, previous, document, "leaves out text behind it", "cover all text together")
+        raise _broken(chunker, previous, document, "leaves out text after it", "cover all text together")
 
 
 def _broken(chunker: Chunker, span: Span, document: Document, problem: str, law: str) -> ContractError:

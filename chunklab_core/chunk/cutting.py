@@ -1,7 +1,7 @@
 """Cutting to a budget: the coarsest break that fits, found close to where the budget ends.
 
-Why: the chunkers that keep blocks whole differ in what they call a block; what they do when a block does not
-fit is the same. Only the surroundings of each cut are looked at, so the time grows with the document's length.
+Why: the chunkers that keep blocks whole differ in what they call a block, but not in what they do when a block does
+not fit. They read only the text around each cut, so time grows in step with the document's length.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from chunklab_core.chunk.sentences import LOOK_AHEAD
 from chunklab_core.tokens import tokenize
 
 Level = Callable[[str, int, int], Iterator[int]]
-"""`level(text, lo, hi)`: places in `(lo, hi]` at which a piece of that level begins, in order."""
+"""`level(text, lo, hi)`: positions in `(lo, hi]` at which a piece of that level begins, in order."""
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE = re.compile(r"\n\s*")
@@ -23,12 +23,12 @@ _WORD = re.compile(r"\s+|(?<=[\u3001\uff0c\uff1b\uff1a\u3002\uff01\uff1f])(?=\S)
 _BLANKS = re.compile(r"\s*")
 
 _REACH = 256  # characters before the end of the budget that are searched first
-_SLACK = 2  # tokens by which a slice can be cheaper than the document's own tokens in its place
-_STRADDLE = 16  # characters looked at before a window, for a break that begins there
+_SLACK = 2  # tokens by which a slice can be cheaper than the document's tokens in the same range
+_STRADDLE = 16  # characters read before a window, for a break that begins there
 
 
 def blank_lines(text: str, lo: int, hi: int) -> Iterator[int]:
-    """Beginnings of paragraphs: text behind an empty line."""
+    """Beginnings of paragraphs: text after an empty line."""
     return _ends(_BLANK_LINE, text, lo, hi)
 
 
@@ -43,7 +43,7 @@ def list_items(text: str, lo: int, hi: int) -> Iterator[int]:
 
 
 def words(text: str, lo: int, hi: int) -> Iterator[int]:
-    """Beginnings of words; in scripts without blanks, of what follows a comma or a full stop."""
+    """Beginnings of words; in scripts without blanks, the text after a comma or a full stop."""
     return _ends(_WORD, text, lo, hi)
 
 
@@ -58,8 +58,8 @@ class Ruler:
 
     Attributes:
         text: the text.
-        start: where its first character that is not white space stands.
-        stop: behind its last one; equal to `start` or less in a blank text.
+        start: position of its first character that is not white space.
+        stop: position after its last such character; at most `start` in a blank text.
     """
 
     __slots__ = ("bounds", "start", "stop", "text", "tokens")
@@ -72,7 +72,7 @@ class Ruler:
         self.stop = self.trim(0, len(text))
 
     def skip_blank(self, at: int) -> int:
-        """Where the first character from `at` on begins that is not white space."""
+        """The position of the first character at or after `at` that is not white space."""
         match = _BLANKS.match(self.text, at)
         return max(at, self.bounds.start_of_character(match.end())) if match else at
 
@@ -81,16 +81,16 @@ class Ruler:
         return min(end, self.bounds.end_of_character(start + len(self.text[start:end].rstrip())))
 
     def cost(self, start: int, end: int) -> int:
-        """Tokens of `[start, end)`, white space at its end left out."""
+        """Tokens of `[start, end)` without the white space at its end."""
         return self.tokens.count(start, self.trim(start, end))
 
     def fits(self, start: int, end: int, budget: int) -> bool:
-        """Whether `[start, end)` costs at most `budget`; far larger spans are not counted."""
+        """Whether `[start, end)` costs at most `budget`; much larger spans are not counted exactly."""
         roughly = self.tokens.tokens_before(end) - self.tokens.tokens_before(start)
         return roughly <= budget + 64 and self.cost(start, end) <= budget
 
     def reach(self, start: int, end: int, budget: int) -> int:
-        """A place behind which no piece from `start` that costs at most `budget` ends."""
+        """A position that no piece from `start` costing at most `budget` exceeds."""
         index = self.tokens.tokens_before(start) + budget + _SLACK
         if index >= self.tokens.n_tokens:
             return end
@@ -99,7 +99,7 @@ class Ruler:
     def fit(self, start: int, end: int, budget: int) -> int:
         """The last safe cut up to `end` whose piece from `start` costs at most `budget`.
 
-        A character that alone costs more than the budget stands alone.
+        A single character that costs more than the budget is a piece of its own.
         """
         while (end := self.bounds.back(end, start)) > start:
             excess = self.tokens.count(start, end) - budget
@@ -109,7 +109,7 @@ class Ruler:
         return self.bounds.end_of_character(start + 1)
 
     def last_break(self, level: Level, start: int, lo: int, hi: int, budget: int) -> int | None:
-        """The last break of a level in `(lo, hi]` up to which the piece from `start` fits, or None."""
+        """The last break of a level in `(lo, hi]` at which the piece from `start` still fits, or None."""
         reach = _REACH
         while hi > lo:
             window = max(lo, hi - reach)
@@ -128,18 +128,18 @@ class Ruler:
 
 
 def cut_point(ruler: Ruler, start: int, end: int, budget: int, levels: Sequence[Level], lo: int | None = None) -> int:
-    """Where the piece from `start` ends, when what lies up to `end` does not fit in `budget`.
+    """Where the piece from `start` ends, when the text up to `end` does not fit in `budget`.
 
-    Pieces of the coarsest level are packed while they fit. A piece that fits a budget of its own is left whole
-    for the next chunk; one that does not is filled in by pieces of the next level, and so on down to characters.
+    Pieces of the coarsest level are packed while they fit. A piece that fits a budget of its own stays whole for the
+    next chunk; a larger piece is split into pieces of the next level, and so on down to characters.
 
     Args:
         ruler: the text.
         start: where the chunk begins.
-        end: what may be packed ends here.
+        end: the end of the text to pack.
         budget: tokens that the chunk may cost.
         levels: coarsest first.
-        lo: breaks are looked for behind this place; it is a break itself. `start` by default.
+        lo: a break; only breaks after it are used. `start` by default.
     """
     hi = ruler.reach(start, end, budget)
     at = start if lo is None else lo

@@ -1,7 +1,7 @@
 """Fixed windows: equal numbers of tokens, each window moved on by the same step.
 
-Why: it knows nothing of the text, so what it retrieves is what size and overlap alone can do; a chunker
-that reads headings or sentences has to beat it to be worth its price.
+Why: it ignores the text, so it shows what size and overlap alone can do. A chunker that reads headings or sentences
+has to beat it to be worth its cost.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FixedChunker:
         check_overlap(self)
 
     def __call__(self, document: Document) -> list[Span]:
-        """The windows, in order; windows without text are left out."""
+        """The windows that hold text, in order."""
         windows = self._windows(document, Ruler(document.text))
         return [window for window in windows if not document.text[window.start : window.end].isspace()]
 

@@ -1,9 +1,9 @@
 """Chunk health: what a strategy's chunks are like, before anything is searched.
 
-Why: a strategy can lose before the first question is asked, by fragments too small to answer anything, by
-tails that the model never reads, or by tables cut between a row and the names of its columns.
+Why: a strategy can lose before the first question: by fragments too small to answer anything, by tails that the model
+never reads, or by tables cut between a row and the names of its columns.
 
-The definitions stand in docs/metrics.md.
+docs/metrics.md has the definitions.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from chunklab_core.records.chunks import NO_MODEL, Chunk, Health
 from chunklab_core.records.documents import Document
 
 Pieces = Mapping[str, tuple[Sequence[int] | NDArray[np.int64], int | None]]
-"""By model: what each chunk costs in the model's own tokens, and how many of them the model reads (None: all)."""
+"""The cost of each chunk in a model's own tokens, and how many tokens the model reads (None: all), by model."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentHealth:
-    """What one document adds to a strategy's health: counts only, so that a run can keep one for each document.
+    """The part of a strategy's health that comes from one document: counts, so that a run can add them up.
 
-    `oversized` holds, by model, the chunks above the declared maximum or above the model's own limit.
+    `oversized` counts the chunks above the declared maximum or above the model's own limit, by model.
     """
 
     n_tokens: tuple[int, ...]
@@ -50,7 +50,7 @@ def document_health(
     heading_path: bool = False,
     pieces: Pieces | None = None,
 ) -> DocumentHealth:
-    """The part of one document, from its chunks under one strategy, in order.
+    """The part that comes from one document and its chunks, in order.
 
     Args:
         min_floor_tokens: chunks that cost less are tiny.
@@ -74,7 +74,7 @@ def document_health(
 
 
 def summarize(strategy: str, parts: Iterable[DocumentHealth]) -> Health:
-    """The health of a strategy over all its documents. Shares are None where there is nothing to take a share of."""
+    """The health of a strategy over all its documents. A share of nothing is None."""
     parts = list(parts)
     counts = list(chain.from_iterable(part.n_tokens for part in parts))
     models = dict.fromkeys(model for part in parts for model, _ in part.oversized)
@@ -98,7 +98,7 @@ def _share(count: int, total: int) -> float | None:
 
 
 def _oversized(n_tokens: Sequence[int], max_tokens: int | None, pieces: Pieces) -> Iterable[tuple[str, int]]:
-    """By model, the chunks above the declared maximum in cl100k_base tokens or above the limit in the model's own."""
+    """How many chunks are above the declared maximum (cl100k_base tokens) or a model's limit (own tokens), by model."""
     above = np.asarray(n_tokens, dtype=np.int64) > (np.inf if max_tokens is None else max_tokens)
     for model, (counts, limit) in pieces.items():
         if limit is None:
@@ -108,12 +108,12 @@ def _oversized(n_tokens: Sequence[int], max_tokens: int | None, pieces: Pieces) 
 
 
 def _is_whole(text: str, chunk: Chunk) -> bool:
-    """Whether a chunk neither starts nor ends inside a sentence of its document."""
+    """Whether a chunk starts and ends between sentences of its document."""
     return begins_sentence(text, chunk.span.start) and begins_sentence(text, chunk.span.end)
 
 
 def _lies_in_one(text: str, start: int, end: int, chunks: Sequence[Chunk]) -> bool:
-    """Whether the span, white space around it left out, lies in the body of a single chunk."""
+    """Whether the body of a single chunk holds the span, without the white space around it."""
     block = text[start:end]
     end = start + len(block.rstrip())
     start += len(block) - len(block.lstrip())
@@ -121,7 +121,7 @@ def _lies_in_one(text: str, start: int, end: int, chunks: Sequence[Chunk]) -> bo
 
 
 def _gaps(text: str, chunks: Sequence[Chunk]) -> Iterable[str]:
-    """What lies in no chunk's body, as text."""
+    """The parts of the text that are in no chunk's body."""
     covered = 0
     for chunk in chunks:
         if chunk.span.start > covered:

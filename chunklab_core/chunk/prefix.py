@@ -1,7 +1,7 @@
-"""Prefixes: the heading path and the table header that stand before a body, outside its span.
+"""Prefixes: the heading path and the table header before a body, outside its span.
 
-Why: "within 14 days" answers nothing without "Refunds > Business customers"; a row says nothing without
-the names of its columns. Both cost tokens, so both count against the declared maximum.
+Why: "within 14 days" answers nothing without "Refunds > Business customers"; a row means nothing without the names of
+its columns. Both cost tokens, so both count against the declared maximum.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Paths:
         self._contents = [at for at, element in enumerate(document.elements) if element.kind != "heading"]
 
     def of(self, span: Span) -> Path:
-        """The leading path that all blocks touched by a span share; headings count where it touches nothing else."""
+        """The path that all blocks touched by a span share; headings count only if it touches nothing else."""
         first, last = bisect_right(self._ends, span.start), bisect_left(self._starts, span.end)
         touched = self._elements[first:last]
         contents = [element.path for element in touched if element.kind != "heading"]
         return common(contents or [element.path for element in touched])
 
     def from_here(self, position: int) -> tuple[Path, Path]:
-        """The longest paths that a chunk beginning at `position` can bear: that of content, and of headings alone."""
+        """The longest paths of a chunk beginning at `position`: with content, and with headings alone."""
         first = bisect_right(self._ends, position)
         content = bisect_left(self._contents, first)
         return (
@@ -45,9 +45,9 @@ class Paths:
         )
 
     def budget(self, position: int, limit: int) -> int:
-        """Tokens left for the body of a chunk from `position` on when its path has taken its share of `limit`.
+        """Tokens left for the body of a chunk that begins at `position`, after its path, within `limit`.
 
-        A path may take half of the limit, its outermost parts given up first; the body needs the rest.
+        A path may use half of the limit; its outermost parts are dropped first.
         """
         return limit - max(cost(render(shorten(path, limit // 2))) for path in self.from_here(position))
 
@@ -78,7 +78,7 @@ def cost(prefix: str) -> int:
 
 
 def shorten(path: Path, limit: int, header: str = "") -> Path:
-    """The path without its outermost parts, as few as make the prefix fit in `limit` tokens."""
+    """The path without as many of its outermost parts as the prefix needs to fit in `limit` tokens."""
     for dropped in range(len(path)):
         if cost(render(path[dropped:], header)) <= limit:
             return path[dropped:]
@@ -86,6 +86,6 @@ def shorten(path: Path, limit: int, header: str = "") -> Path:
 
 
 def path_shortened(document: Document, chunk: Chunk, paths: Paths | None = None) -> bool:
-    """Whether a chunk that should bear its heading path bears less of it, for want of room."""
+    """Whether a chunk has less than its full heading path because there was no room."""
     line = render((paths or Paths(document)).of(chunk.span))
     return bool(line) and chunk.prefix != line and not chunk.prefix.startswith(f"{line}\n")

@@ -1,7 +1,7 @@
 """Recursive splitting: paragraphs stay whole while they fit, then lines, then sentences, then words.
 
-Why: most text says with blank lines what belongs together. Honouring them costs nothing, needs no model, and
-keeps answers whole that a fixed window cuts in two.
+Why: in most texts, blank lines show what belongs together. Following them costs nothing, needs no model, and keeps
+answers whole that a fixed window cuts in two.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RecursiveChunker:
         return spans
 
     def _next(self, ruler: Ruler, paths: Paths | None, start: int, end: int) -> tuple[int, int]:
-        """The chunk behind the one at `[start, end)`: with as much overlap as leaves room for something new."""
+        """The chunk after the one at `[start, end)`, with as much overlap as leaves room for new text."""
         for first in self._overlaps(ruler, start, end) if end > start else ():
             last = self._end(ruler, paths, first)
             if last > end:
@@ -63,7 +63,7 @@ class RecursiveChunker:
         return ruler.trim(start, cut_point(ruler, start, ruler.stop, budget, _LEVELS))
 
     def _overlaps(self, ruler: Ruler, start: int, end: int) -> Iterator[int]:
-        """Where the chunk behind `[start, end)` may begin inside it, the most overlap first."""
+        """Positions inside `[start, end)` at which the next chunk may begin, most overlap first."""
         if self.overlap == 0:
             return
         earliest = int(ruler.tokens.offsets[max(0, ruler.tokens.tokens_before(end) - self.overlap)])

@@ -1,7 +1,7 @@
 """Semantic breakpoints: a chunk ends where the next sentence is about something else.
 
-Why: a topic often changes without a heading or an empty line. Whether an embedding model sees the change
-better than an author's own layout shows it is exactly what this tool is asked.
+Why: a topic often changes without a heading or an empty line. This tool shows whether an embedding model finds the
+change better than the author's own layout does.
 
 Source: Kamradt, 5 Levels of Text Splitting (2023), level 4: distances between neighbouring sentences, broken
 where one exceeds a percentile of all of them. The floor and the maximum in tokens are ours.
@@ -28,7 +28,7 @@ from chunklab_core.records.chunks import EmbedTexts
 from chunklab_core.records.documents import Document, Span
 
 _LEVELS = (sentence_breaks, lines, words)
-_EVEN = 1.1  # how far a part of a long segment may exceed an even share, so that its last part is no crumb
+_EVEN = 1.1  # how far a part of a long segment may exceed an even share, so that its last part is not tiny
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class SemanticChunker:
         min_tokens: segments that cost less join the nearer neighbour, while the two fit.
         max_tokens: the most that a chunk may cost, prefix included.
         model: name of the embedding model; None is the bundled one.
-        embed: what embeds the sentences, all those of a document in one call; None loads the bundled model
-            with the first document that has two sentences.
+        embed: embeds the sentences of a document in one call; None loads the bundled model with the first document
+            that has two sentences.
     """
 
     name: ClassVar[str] = "semantic"
@@ -85,10 +85,10 @@ class SemanticChunker:
             return self.embed
         if self.model is None:
             return _bundled()
-        raise ConfigError(f"{method_name(self)}.model is {self.model!r}, but no embedder for it was handed over.")
+        raise ConfigError(f"{method_name(self)}.model is {self.model!r}, but no embedder was given. Pass embed=.")
 
     def _merged(self, ruler: Ruler, segments: list[Span], distances: list[float]) -> list[Span]:
-        """Segments under the floor joined to the nearer neighbour that takes them, the one before on a tie."""
+        """Segments below `min_tokens` joined to the nearer neighbour with room, on a tie to the one before."""
         done: list[Span] = []
         gaps: list[float] = []  # gaps[i]: the distance at the break before done[i]
         index = 0
@@ -110,7 +110,7 @@ class SemanticChunker:
         return done
 
     def _join(self, ruler: Ruler, *pair: Span) -> bool:
-        """Whether two segments fit in one chunk, or one of them is cut anyway."""
+        """Whether two segments fit in one chunk, or one of them must be cut anyway."""
         if len(pair) < 2:
             return False
         spans = (Span(pair[0].start, pair[1].end), *pair)
@@ -118,7 +118,7 @@ class SemanticChunker:
         return whole or not all(alone)
 
     def _parts(self, ruler: Ruler, paths: Paths | None, segment: Span) -> Iterator[Span]:
-        """A segment in parts of about equal cost, as few as the maximum allows, cut at sentences where it can be."""
+        """A segment in parts of about equal cost, as few as the maximum allows, cut at sentences if possible."""
         start = segment.start
         while start < segment.end:
             limit = paths.budget(start, self.max_tokens) if paths else self.max_tokens
@@ -134,7 +134,7 @@ class SemanticChunker:
 
 @dataclass(frozen=True, slots=True)
 class SemanticNoFloorChunker(SemanticChunker):
-    """The same without a floor: what the breakpoints alone make of a text, single sentences included."""
+    """The same without `min_tokens`: the breakpoints alone decide, so a chunk may be a single sentence."""
 
     name: ClassVar[str] = "semantic_no_floor"
 
@@ -144,7 +144,7 @@ class SemanticNoFloorChunker(SemanticChunker):
 def neighbour_distances(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """1 - cosine between each vector and the next.
 
-    A vector that is zero or not finite is like no other: its distances are 1.
+    A vector that is zero or not finite has distance 1 from every other.
 
     Args:
         vectors: shape (sentences, dim).

@@ -1,8 +1,7 @@
 """Sentences: where one ends and the next begins, in any script, without a model.
 
-Why our own: a splitter that needs a language to be named, or a download, cannot be the ground on which
-chunkers and the health table stand. Rows of a table, items of a list and headings are sentences of their own,
-for no full stop ends them.
+Why our own: chunkers and the health table need a splitter that works without the name of a language and without a
+download. Rows of a table, items of a list and headings are sentences of their own, because no full stop ends them.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ _END = re.compile(rf"[\n{_NARROW}{_WIDE}](?:(?<=\n)\s*|(?<!\n)[{_NARROW}{_WIDE}]
 _OWN_LINE = re.compile(r"(?:[-*+\u2022\u2023\u25e6]|\d{1,3}[.)])\s|[|#>]|```|~~~")
 _LINE_ALONE = re.compile(r"[^\S\n]*(?:\||#{1,6}\s|```|~~~)|.*\|[^\S\n]*$")
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]+$")
-LOOK_AHEAD = 8  # characters behind a window that decide whether a break lies at its end
-_LOOK_BACK = 24  # characters in which the word before a full stop is looked for
+LOOK_AHEAD = 8  # characters after a window that decide whether its end is a break
+_LOOK_BACK = 24  # characters searched for the word before a full stop
 
 # Never the end of a sentence, whatever follows.
 _TITLE = re.compile(
@@ -31,7 +30,7 @@ _NUMBERED = re.compile(r"nos?|nr|figs?|eq|sect?|art|abs|vol|pp?|ch|para|tab|s|n"
 
 
 def sentence_breaks(text: str, lo: int, hi: int) -> Iterator[int]:
-    """Places after `lo` and up to `hi` at which a sentence begins, behind the white space before it, in order."""
+    """Positions in `(lo, hi]` at which a sentence begins, after the white space before it, in order."""
     for match in _END.finditer(text, lo, hi + LOOK_AHEAD):
         at = match.end()
         if lo < at <= hi and at < len(text) and _is_break(text, match.start(), at):
@@ -50,7 +49,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def begins_sentence(text: str, at: int) -> bool:
-    """Whether what stands from `at` on begins a sentence; the ends of the text count as such."""
+    """Whether a sentence begins at `at`; the ends of the text count as beginnings."""
     while at < len(text) and text[at].isspace():
         at += 1
     before = at
@@ -62,7 +61,7 @@ def begins_sentence(text: str, at: int) -> bool:
 
 
 def _is_break(text: str, start: int, at: int) -> bool:
-    """Whether the end mark or line end at `start` closes a sentence, the next text beginning at `at`."""
+    """Whether the end mark or line end at `start` closes a sentence; the next text begins at `at`."""
     mark = text[start:at]
     if mark.count("\n") > 1:
         return True
@@ -82,7 +81,7 @@ def _line_before(text: str, at: int) -> str:
 
 
 def _begins_line(text: str, at: int) -> bool:
-    """Whether nothing but blanks stands before `at` on its line."""
+    """Whether the line holds only blanks before `at`."""
     while at > 0 and text[at - 1].isspace() and text[at - 1] != "\n":
         at -= 1
     return at == 0 or text[at - 1] == "\n"

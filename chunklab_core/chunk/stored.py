@@ -1,4 +1,4 @@
-"""The chunks of one document as bytes and back: where they lie and what stands before them, not their text again."""
+"""The chunks of one document as bytes and back: their spans and prefixes, without a second copy of their text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from chunklab_core.records.documents import Document, Span
 
 
 def pack_chunks(chunks: Sequence[Chunk]) -> bytes:
-    """Chunks of one document without its id and its text; `unpack_chunks` gets both from the document."""
+    """The chunks of one document without its id and its text; `unpack_chunks` takes both from the document."""
     rows = [[chunk.span.start, chunk.span.end, chunk.n_tokens, chunk.prefix] for chunk in chunks]
     return json.dumps(rows, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def unpack_chunks(document: Document, payload: bytes) -> list[Chunk]:
-    """The chunks that were packed, of the document as it is called now."""
+    """The packed chunks, under the current id of the document."""
     return [
         Chunk(
             chunk_id=f"{document.doc_id}#{index:06}",
@@ -31,5 +31,5 @@ def unpack_chunks(document: Document, payload: bytes) -> list[Chunk]:
 
 
 def unpack_spans(payload: bytes) -> list[list[int]]:
-    """Start, end and tokens of each chunk that was packed; enough for all that asks for no text."""
+    """Start, end and tokens of each packed chunk; enough for callers that need no text."""
     return [row[:3] for row in json.loads(payload.decode("utf-8", "surrogatepass"))]

@@ -1,7 +1,7 @@
 """Structure: a document is cut where its author put the borders, section by section.
 
-Why: headings are the one place where the author says what a passage is about. A section that is kept whole
-and bears its path can be understood alone; one that is too large is cut where its own blocks end.
+Why: headings are the one place where the author states what a passage is about. A section that is kept whole and
+has its path can be understood alone; a section that is too large is cut where its own blocks end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """One element with the white space behind it, or text that belongs to no element."""
+    """One element with the white space after it, or text outside all elements."""
 
     kind: ElementKind | Literal["text"]
     start: int
@@ -43,7 +43,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A cut with the path it stands under, and the path of its parent heading (None: text before any heading)."""
+    """A cut with its heading path, and the path of its parent heading (None: text before any heading)."""
 
     cut: Cut
     path: Path
@@ -56,7 +56,7 @@ class StructureChunker:
 
     A heading without content joins the section that follows. A larger section is cut between its blocks, then
     inside them: tables between rows, with the column names repeated, lists between items, text between
-    sentences. With `min_tokens` above 0, smaller neighbours under one parent heading are put together.
+    sentences. With `min_tokens` above 0, smaller neighbours under one parent heading are merged.
     """
 
     name: ClassVar[str] = "structure"
@@ -81,7 +81,7 @@ class StructureChunker:
         return [piece.cut for piece in pieces]
 
     def _merged(self, ruler: Ruler, pieces: list[_Piece]) -> list[_Piece]:
-        """Pieces under the floor put together with a neighbour under the same parent, while the two fit."""
+        """The pieces, each one below `min_tokens` merged with a neighbour under the same parent, if the two fit."""
         done: list[_Piece] = []
         for piece in pieces:
             joined = self._joined(ruler, done[-1], piece) if done else None
@@ -92,7 +92,7 @@ class StructureChunker:
         return done
 
     def _joined(self, ruler: Ruler, first: _Piece, second: _Piece) -> _Piece | None:
-        """Two neighbours in one, or None where they must stay apart."""
+        """Two neighbours as one piece, or None where they must stay apart."""
         if first.parent is None or first.parent != second.parent or second.cut.header:
             return None
         if not any(
@@ -107,7 +107,7 @@ class StructureChunker:
 
 
 def _blocks(document: Document, ruler: Ruler) -> list[_Block]:
-    """The document's elements, each up to the next, so that no character is left out."""
+    """The document's elements, each extended to the next, so that no character is left out."""
     if ruler.start >= ruler.stop:
         return []
     elements = [element for element in document.elements if element.span.start < ruler.stop]
@@ -119,7 +119,7 @@ def _blocks(document: Document, ruler: Ruler) -> list[_Block]:
 
 
 def _sections(blocks: list[_Block]) -> Iterator[list[_Block]]:
-    """Blocks from one heading with content to the next; headings without content open the section that follows."""
+    """Blocks from one heading with content to the next; a heading without content joins the section that follows."""
     section: list[_Block] = []
     for block in blocks:
         if block.kind == "heading" and section and section[-1].kind != "heading":
@@ -172,7 +172,7 @@ class _SectionCutter:
     def _header(self, start: int) -> tuple[tuple[Span, ...], int]:
         """The header lines that a chunk from `start` repeats, and the tokens left for its body.
 
-        Rows bear the whole header where one row fits beside it, else the column names alone, else none.
+        Rows get the whole header if one row fits beside it, else the column names alone, else nothing.
         """
         block = self._section[bisect_right(self._starts, start) - 1]
         if block.kind != "table":
@@ -190,13 +190,13 @@ class _SectionCutter:
         return (), self._plain_budget
 
     def _rows(self, table: _Block) -> Level:
-        """Beginnings of rows; the header rows keep the first row with them."""
+        """Beginnings of rows; the header rows and the first row stay together."""
         body = _table_head(self._ruler.text, table)[2]
         return lambda text, lo, hi: lines(text, max(lo, body), hi)
 
 
 def _table_head(text: str, table: _Block) -> tuple[Span, Span, int]:
-    """The line of column names, that line with the delimiter row under it, and where the first row begins."""
+    """The line of column names, the header (that line and the delimiter row), and where the first row begins."""
     names = Span(table.start, _line_end(text, table.start, table.end))
     delimiter = Span(min(names.end + 1, table.end), _line_end(text, names.end + 1, table.end))
     is_delimiter = _DELIMITER.fullmatch(text, delimiter.start, delimiter.end)

@@ -1,7 +1,7 @@
 """The whole document as one chunk.
 
-Why: it shows what recall alone rewards. Whatever the document answers is in it, at the price of reading it all;
-a ranking that puts it first measures size.
+Why: it shows what recall alone rewards. The chunk holds every answer of the document, at the cost of reading all of
+it; a ranking that puts it first measures size.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DOCX: headings, paragraphs, lists and tables in the order of the page, with changes accepted.
 
-Why: the plain list of paragraphs that a library gives loses tables, text boxes and notes, and repeats a merged cell
-once for each column it spans. Lost text is a lost answer; doubled text raises term counts and token costs. So the
-body is walked as it is laid out, and everything is written once.
+Why: the plain list of paragraphs that a library returns loses tables, text boxes and notes, and repeats a merged cell
+once for each column it spans. Lost text is a lost answer; repeated text raises term counts and token costs. So this
+parser walks the body in page order and writes everything once.
 
 Headings are written with `#` marks and tables as the rows of a Markdown table, so that a chunk of them reads as what
 it is. Text boxes follow the paragraph they are anchored in, notes the paragraph that refers to them. Left out: page
@@ -43,7 +43,7 @@ class DocxParser:
         """The document of one file's bytes.
 
         Raises:
-            UnreadableDocument: the bytes are no DOCX file, or one that is damaged or encrypted.
+            UnreadableDocument: the bytes are not a DOCX file, or the file is damaged or encrypted.
         """
         walk, body = _open(data)
         try:
@@ -56,7 +56,7 @@ class DocxParser:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One block before it has its place: `level` and `title` are a heading's."""
+    """One block before it has a position; `level` and `title` belong to headings."""
 
     kind: ElementKind
     text: str
@@ -66,7 +66,7 @@ class _Piece:
 
 @dataclass(slots=True)
 class _Walk:
-    """One way through a document: list numbers are counted, and notes are used up, as it passes them."""
+    """One pass through a document: it counts list numbers, and uses up notes, as it meets them."""
 
     styles: dict[str, _Element]
     numbering: Numbering
@@ -74,7 +74,7 @@ class _Walk:
 
     @classmethod
     def of(cls, part: DocumentPart) -> _Walk:
-        """A walk that has not begun."""
+        """A walk at the start of a document."""
         styles = {style.get(f"{W}styleId", ""): style for style in part.styles.element.iter(f"{W}style")}
         notes = {
             (name, note.get(f"{W}id", "")): note
@@ -117,7 +117,7 @@ class _Walk:
         return _Piece("list", f"{_INDENT * depth}{marker} {text}") if marker else _Piece("paragraph", text)
 
     def _beside(self, inline: Inline) -> Iterator[_Piece]:
-        """Text boxes, then notes. A heading in them heads a box and not the document, so it opens no path."""
+        """Text boxes, then notes. A heading in them belongs to the box, not to the document, so it opens no path."""
         for box in inline.boxes:
             yield from map(_without_level, self.blocks(box))
         for reference in inline.notes:
@@ -136,7 +136,7 @@ class _Walk:
         yield from self._beside(notes)
 
     def _cells(self, row: _Element, notes: Inline) -> Iterator[str]:
-        """One text for each column of the grid: a merged cell where it stands, nothing in the places it covers."""
+        """One text for each column of the grid: a merged cell once, and nothing in the other columns it covers."""
         yield from [""] * _count(row, "trPr", "gridBefore", 0)
         for cell in _under(row, f"{W}tc"):
             yield "" if _is_covered(cell) else self._cell_text(cell, notes)
@@ -144,7 +144,7 @@ class _Walk:
         yield from [""] * _count(row, "trPr", "gridAfter", 0)
 
     def _cell_text(self, cell: _Element, notes: Inline) -> str:
-        """The cell, or a text box in it, on one line; the cells of a table inside it follow one another."""
+        """The cell, or a text box in it, on one line, followed by the cells of a table inside it."""
         parts = []
         for child in shown_children(cell):
             if child.tag == f"{W}p":
@@ -160,7 +160,7 @@ class _Walk:
         return " ".join(" ".join(parts).split())
 
     def _marker(self, node: _Element) -> tuple[str, int]:
-        """What a list draws before the paragraph (empty outside of lists), and how deep it lies."""
+        """The marker that a list draws before the paragraph (empty outside of lists), and the list's depth."""
         num_id = level = ""
         for owner in (node, *self._styles_of(node)):
             num_id = num_id or value(owner.find(f"{W}pPr/{W}numPr/{W}numId"))
@@ -169,7 +169,7 @@ class _Walk:
         return self.numbering.marker(num_id, depth), depth
 
     def _heading_level(self, node: _Element) -> int:
-        """1 to 6 by the outline level, its own or its style's, or by the style's name; 0 for what is no heading."""
+        """1 to 6 for a heading, from the style's name or an outline level (its own or its style's); else 0."""
         for owner in (node, *self._styles_of(node)):
             name = _HEADING_STYLE.fullmatch(value(owner.find(f"{W}name")))
             outline = value(owner.find(f"{W}pPr/{W}outlineLvl"))
@@ -180,7 +180,7 @@ class _Walk:
         return 0
 
     def _styles_of(self, node: _Element) -> list[_Element]:
-        """The paragraph's style and those it is based on, nearest first."""
+        """The paragraph's style and the styles it is based on, nearest first."""
         found: list[_Element] = []
         style_id = value(node.find(f"{W}pPr/{W}pStyle"))
         while style_id in self.styles and self.styles[style_id] not in found:
@@ -216,7 +216,7 @@ def _related(part: DocumentPart, name: str) -> _Element:
 
 
 def _assemble(pieces: Iterable[_Piece]) -> tuple[str, list[Block], tuple[Note, ...]]:
-    """The document's text, the blocks with their places in it, and warnings. Items of one list are one block."""
+    """The document's text, its blocks with their positions, and warnings. The items of a list are one block."""
     parts: list[str] = []
     blocks: list[Block] = []
     warnings: tuple[Note, ...] = ()
@@ -251,7 +251,7 @@ def _kept_rows(table: _Element) -> Iterator[_Element]:
 
 
 def _under(node: _Element, tag: str) -> Iterator[_Element]:
-    """The rows of a table, or the cells of a row, also where a content control wraps them."""
+    """The rows of a table, or the cells of a row, even if a content control wraps them."""
     for child in shown_children(node):
         if child.tag == tag:
             yield child
@@ -260,7 +260,7 @@ def _under(node: _Element, tag: str) -> Iterator[_Element]:
 
 
 def _is_covered(cell: _Element) -> bool:
-    """Whether another cell, merged over this one, is what the page shows here; or this one was deleted."""
+    """Whether the page shows another cell here, merged over this one, or this cell was deleted."""
     merges = (cell.find(f"{W}tcPr/{W}{name}") for name in ("vMerge", "hMerge"))
     continued = any(merge is not None and value(merge) in ("", "continue") for merge in merges)
     return continued or cell.find(f"{W}tcPr/{W}cellDel") is not None

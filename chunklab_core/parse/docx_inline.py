@@ -1,7 +1,7 @@
 """The words of one paragraph of a DOCX file, as the page shows them.
 
-Why: a paragraph is a tree of runs, links, changes, fields and drawings. What was deleted, what a field computes
-from and the copy kept for old programs are in the file and not on the page; the words of a link or of a text box are.
+Why: a paragraph is a tree of runs, links, changes, fields and drawings. Deleted text, the formula of a field and the
+copy for old programs are in the file but not on the page; the words of a link or of a text box are on the page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOT_SHOWN = {f"{W}{name}" for name in ("del", "moveFrom", "delText", "pPr", "rPr
 
 @dataclass(slots=True)
 class Inline:
-    """What a paragraph shows: its own words, the text boxes anchored in it, and the notes it refers to."""
+    """The content of a paragraph: its own words, the text boxes anchored in it, and the notes it refers to."""
 
     parts: list[str] = field(default_factory=list)
     boxes: list[_Element] = field(default_factory=list)
@@ -45,7 +45,7 @@ def value(node: _Element | None) -> str:
 
 
 def is_on(node: _Element | None) -> bool:
-    """Whether a switch stands, and is not switched off."""
+    """Whether a switch is present and not turned off."""
     return node is not None and value(node) not in ("0", "false", "off")
 
 
@@ -68,7 +68,7 @@ def read_inline(node: _Element, into: Inline) -> None:
 
 
 def shown_children(node: _Element) -> list[_Element]:
-    """The children that the page shows: of alternatives the first, and nothing that was deleted."""
+    """The children that the page shows: the first of several alternatives, and nothing that was deleted."""
     if node.tag == f"{_MC}AlternateContent":
         choice = node.find(f"{_MC}Choice")
         chosen = choice if choice is not None else node.find(f"{_MC}Fallback")
@@ -77,7 +77,7 @@ def shown_children(node: _Element) -> list[_Element]:
 
 
 def _symbol(node: _Element) -> str:
-    """A character given by its number; one of a font's private signs has no letter to stand for it."""
+    """A character given by its number; empty for a font's private sign, which has no Unicode character."""
     try:
         code = int(node.get(f"{W}char", ""), 16)
     except ValueError:

@@ -1,7 +1,7 @@
 """The numbers and bullets that a word processor draws before list items and headings.
 
-Why: they stand on the page ("2.1 Scope", "3. Close the valve") and in readers' questions, but not in the file: it
-holds only which list a paragraph belongs to, and each list's pattern. Counting makes them.
+Why: they appear on the page ("2.1 Scope", "3. Close the valve") and in readers' questions, but not in the file. It
+holds only which list a paragraph belongs to, and each list's pattern; so the numbers are counted here.
 
 Source: ECMA-376 part 1, section 17.9 (numbering).
 """
@@ -25,7 +25,7 @@ _ROMAN = (
 
 @dataclass(slots=True)
 class Numbering:
-    """Counts through one document; ask for each numbered paragraph once, in reading order."""
+    """Counts through one document; call `marker` for each numbered paragraph once, in reading order."""
 
     root: _Element
     _levels: dict[str, dict[int, _Element]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Numbering:
             }
 
     def marker(self, num_id: str, level: int) -> str:
-        """What stands before the next paragraph of this list at this level; nothing where the list is unknown.
+        """The marker of the next paragraph of this list at this level; empty where the list is unknown.
 
         A bullet of any shape is `-`.
         """

@@ -1,8 +1,8 @@
-"""Markdown: the source as it stands, and what CommonMark and GFM say its blocks are.
+"""Markdown: the unchanged source, with its blocks by the rules of CommonMark and GFM.
 
-Why: a line that begins with # is a heading only where the rules say so. In a fence, in indented code or in an HTML
-block it is not, and one false heading gives everything after it the wrong path. So a CommonMark reader decides,
-and we keep the exact characters.
+Why: a line that begins with # is not always a heading. In a fence, in indented code or in an HTML block it is text,
+and one false heading gives everything after it the wrong path. So a CommonMark reader finds the blocks, and the
+characters stay as they are.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _FRONT_MATTER = {
 class MarkdownParser:
     """Reads a Markdown file: CommonMark with the tables of GFM.
 
-    Only blocks of the outermost level are elements, and the tables inside of them. A heading inside a list or a quote
-    opens no path, for it heads a part of that block and not of the document.
+    Only blocks of the outermost level, and the tables inside them, are elements. A heading inside a list or a quote
+    opens no path, because it belongs to that block and not to the document.
     """
 
     def __call__(self, doc_id: str, data: bytes) -> Document:
@@ -54,9 +54,9 @@ class MarkdownParser:
 
 
 def without_front_matter(source: str) -> str:
-    """The source after YAML (between `---` lines) or TOML (`+++`) at its very start; all of it where there is none.
+    """The source without the YAML (between `---` lines) or TOML (`+++`) block at its very start, if it has one.
 
-    The first line of content that is no comment must hold a key, or the block be empty: a document that begins with
+    The block must be empty, or its first line that is not a comment must hold a key. So a document that begins with
     a horizontal rule keeps its text.
     """
     lines = source.split("\n")
@@ -73,12 +73,12 @@ def without_front_matter(source: str) -> str:
 
 
 def elements(text: str) -> tuple[Element, ...]:
-    """The blocks of the outermost level and the tables inside, in order; all that is not blank lies in one of them."""
+    """The blocks of the outermost level and the tables inside, in order; together they hold all text."""
     return with_paths(_Source(text).blocks())
 
 
 class _Source:
-    """One text with what the Markdown reader says about it. Lines count from 0, ends are exclusive."""
+    """One text and its parsed blocks. Lines count from 0, ends are exclusive."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -93,7 +93,7 @@ class _Source:
         return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
 
     def blocks(self) -> Iterator[Block]:
-        """Blocks in order, and between them the lines that made no token (link definitions)."""
+        """Blocks in order, including lines without a token (link definitions)."""
         tokens = self.reader.parse(self.text, self.references)
         done = 0
         for index, token in enumerate(tokens):
@@ -139,7 +139,7 @@ def _tables_inside(tokens: Sequence[Token], index: int) -> Iterator[list[int]]:
 
 
 def _plain(inline: Sequence[Token]) -> str:
-    """What a reader sees of a line: no marks, links and pictures as their words, entities as their character."""
+    """A line as a reader sees it: without marks, links and pictures as words, entities as characters."""
     parts = []
     for token in inline:
         if token.type in ("softbreak", "hardbreak"):

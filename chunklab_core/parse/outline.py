@@ -1,7 +1,7 @@
 """Blocks to elements: which headings are open where.
 
 Why: a path that keeps a closed heading, or misses an open one, is put before every chunk below it. So the one rule
-(a heading of level n closes all of level n and deeper) stands here, for every format that has headings.
+(a heading of level n closes all of level n and deeper) is written here once, for every format that has headings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from chunklab_core.records.documents import Element, ElementKind, Span
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block as its format has it: `level` 1 to 6 and `title` for a heading, 0 and nothing for the rest."""
+    """One block of a file: `level` is 1 to 6 and `title` set for a heading; 0 and empty for anything else."""
 
     kind: ElementKind
     span: Span
@@ -23,7 +23,7 @@ class Block:
 
 
 def with_paths(blocks: Iterable[Block]) -> tuple[Element, ...]:
-    """The blocks, in their order, each with the titles of the headings that are open at it, its own last."""
+    """The blocks in order, each with the titles of the headings above it; a heading's own title is last."""
     open_headings: list[tuple[int, str]] = []
     elements = []
     for block in blocks:

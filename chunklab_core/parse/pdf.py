@@ -51,7 +51,7 @@ class PypdfParser:
         """The document of one file's bytes.
 
         Raises:
-            UnreadableDocument: the bytes are no PDF, are damaged beyond reading, or need a password.
+            UnreadableDocument: the bytes are not a PDF, are too damaged to read, or need a password.
         """
         if not data:
             raise UnreadableDocument(Note("empty_file"))
@@ -72,19 +72,19 @@ def join_broken_words(text: str) -> str:
 
     The rest of the document decides: a word it also writes whole was broken to fit the line; one that it also writes
     with the hyphen, or whose parts it also writes as words of their own, is a compound. Where it shows neither, the
-    word goes with the majority of the document's other breaks (Word breaks at compounds alone, TeX inside words), and
-    is joined if there is none. Figures, and parts that begin with a capital, stay as they are.
+    word follows the majority of the document's other breaks (Word breaks at compounds only, TeX inside words), and is
+    joined if there is no majority. Figures, and parts that begin with a capital, do not change.
     """
     breaks = list(_BROKEN_WORD.finditer(text))
     if not breaks:
         return text
-    known = {word.casefold() for word in _WORD.findall(_BROKEN_WORD.sub(" ", text))}  # a fragment is no word
+    known = {word.casefold() for word in _WORD.findall(_BROKEN_WORD.sub(" ", text))}  # a fragment is not a word
     shown = [_is_compound(found, known) for found in breaks]
     in_doubt = shown.count(True) > shown.count(False)
-    return _BROKEN_WORD.sub(lambda found: _mended(found, known, in_doubt), text)
+    return _BROKEN_WORD.sub(lambda found: _joined(found, known, in_doubt), text)
 
 
-def _mended(found: re.Match[str], known: set[str], in_doubt: bool) -> str:
+def _joined(found: re.Match[str], known: set[str], in_doubt: bool) -> str:
     head, hyphen, tail = found.groups()
     if not tail[0].islower():
         return found.group()
@@ -97,7 +97,7 @@ def _is_compound(found: re.Match[str], known: set[str]) -> bool | None:
     """Whether the hyphen belongs to the word, as far as the document shows it."""
     head, hyphen, tail = (part.casefold() for part in found.groups())
     last = re.split("[-\u2010]", head)[-1]
-    if f"{head}-{tail}" in known or last != head:  # one hyphen that stands makes a compound
+    if f"{head}-{tail}" in known or last != head:  # another hyphen in the word makes it a compound
         return True
     if hyphen == "\u00ad" or head + tail in known:
         return False
@@ -140,7 +140,7 @@ def _read_pages(reader: PdfReader) -> tuple[list[str], list[Note]]:
 
 
 def _page_text(page: PageObject) -> str:
-    """The page's lines, with a blank one where they stand further apart than usual."""
+    """The page's lines, with a blank line where the gap is larger than usual."""
     collected = _Lines()
     page.extract_text(visitor_text=collected.add)
     lines = [(line.rstrip(), height) for line, height in zip(collected.texts, collected.heights, strict=True)]
@@ -148,24 +148,24 @@ def _page_text(page: PageObject) -> str:
     usual = median(steps) if steps else 0.0
     parts = [lines[0][0]]
     for (_, upper), (line, lower) in pairwise(lines):
-        gap = bool(line) and 0 < usual * _GAP < upper - lower and not _goes_on(parts[-1], line)
+        gap = bool(line) and 0 < usual * _GAP < upper - lower and not _continues(parts[-1], line)
         parts.append(f"\n{line}" if gap else line)
     return _BLANK_LINES.sub("\n\n", "\n".join(parts)).strip()
 
 
-def _goes_on(line: str, following: str) -> bool:
+def _continues(line: str, following: str) -> bool:
     return line.endswith(("-", "\u2010", "\u00ad")) and following[0].islower()
 
 
 @dataclass(slots=True)
 class _Lines:
-    """The lines of a page as pypdf draws them, with the height of the first word on each (points, upwards)."""
+    """The lines of a page as pypdf draws them, with the height of the first word of each (points, upwards)."""
 
     texts: list[str] = field(default_factory=lambda: [""])
     heights: list[float] = field(default_factory=lambda: [0.0])
 
     def add(self, text: str, matrix: list[float], text_matrix: list[float], *_: object) -> None:
-        """Takes one piece of text; its place is the text matrix seen through the page's."""
+        """Adds one piece of text; its position is the text matrix multiplied by the page's matrix."""
         height = text_matrix[4] * matrix[1] + text_matrix[5] * matrix[3] + matrix[5]
         for number, part in enumerate(text.split("\n")):
             if number:
@@ -177,7 +177,7 @@ class _Lines:
 
 
 def _form_values(reader: PdfReader, drawn: str) -> str:
-    """The filled text and choice fields whose value is not drawn on a page, one to a line."""
+    """The filled text and choice fields whose value no page draws, one a line."""
     try:
         fields = reader.get_fields() or {}
     except Exception:  # noqa: BLE001 - pypdf raises anything on a damaged form; its pages stay
@@ -205,7 +205,7 @@ def _without_text(pages: list[str], text: str) -> list[Note]:
 
 @contextmanager
 def _remarks() -> Iterator[list[str]]:
-    """What pypdf logs meanwhile in this thread, for the document's warnings and not for the console."""
+    """Collects the log messages of pypdf in this thread, for the document's warnings; the console stays silent."""
     logger = logging.getLogger("pypdf")
     logger.propagate = False
     collector = _Collector()

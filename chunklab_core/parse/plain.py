@@ -1,7 +1,7 @@
 """Plain text: paragraphs between blank lines, and no headings.
 
-Why: a text file has no marks, and a guessed heading (a short line, a line in capitals) is wrong often enough to
-put a false path before whole sections. A blank line is the one sign that every author uses.
+Why: a text file marks no headings, and a guessed heading (a short line, a line in capitals) is wrong often enough to
+put a false path before whole sections. A blank line is the one mark that every author uses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LINE = re.compile(r"[^\n]+")
 
 @dataclass(frozen=True, slots=True)
 class TextParser:
-    """Reads a text file; its text is the file's, decoded."""
+    """Reads a text file; the document's text is the decoded file."""
 
     def __call__(self, doc_id: str, data: bytes) -> Document:
         """The document of one file's bytes."""
@@ -26,7 +26,7 @@ class TextParser:
 
 
 def paragraphs(text: str) -> tuple[Element, ...]:
-    """One element for each run of lines without a blank one, without the white space around it."""
+    """One element for each run of lines between blank lines, without the white space around it."""
     spans: list[Span] = []
     previous_end = -1
     for line in _LINE.finditer(text):

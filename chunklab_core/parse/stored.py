@@ -1,4 +1,4 @@
-"""A parsed document as bytes and back, without pickle: what the cache keeps of a file."""
+"""A parsed document as bytes and back, without pickle: the form in which the cache stores it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEVEL = 1  # fastest: text shrinks to a third at 200 MB/s, more effort gains li
 
 
 def pack_document(document: Document, n_tokens: int) -> bytes:
-    """A document with its token count, without its id: that is the file's name and no part of its content."""
+    """A document with its token count, without its id, which comes from the file's name and not from its content."""
     elements = [[e.kind, e.span.start, e.span.end, list(e.path), e.level] for e in document.elements]
     content = {
         "text": document.text,
@@ -24,7 +24,7 @@ def pack_document(document: Document, n_tokens: int) -> bytes:
 
 
 def unpack_document(doc_id: str, payload: bytes) -> tuple[Document, int]:
-    """The document that was packed, under the name that its file has now, and its token count."""
+    """The packed document, under the current name of its file, and its token count."""
     content = json.loads(zlib.decompress(payload).decode("utf-8", "surrogatepass"))
     elements = tuple(
         Element(cast(ElementKind, kind), Span(start, end), tuple(path), level)

@@ -1,4 +1,4 @@
-"""Chunks, and how chunkers make them."""
+"""Chunks, and the interface of chunkers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_MODEL = "none"
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a chunker decides: where the body lies, and which lines of the document are repeated before it.
+    """The decision of a chunker: the span of the body, and which lines of the document are repeated before it.
 
     `header` holds spans of the same document (the header rows of a table that was cut); the room copies
     their text into the prefix, after the heading path.
@@ -29,10 +29,10 @@ class Cut:
 
 
 class Chunker(Protocol):
-    """Cuts one document. Plug-ins implement this; plain spans are as good as cuts without a header.
+    """Cuts one document. Plug-ins implement this; a plain span means a cut without a header.
 
-    Optional attributes that the room reads: `heading_path: bool` (put the heading path into the prefix)
-    and `max_tokens` or `chunk_size: int` (the declared maximum of body and prefix together).
+    Optional attributes: `heading_path: bool` (put the heading path into the prefix) and `max_tokens` or
+    `chunk_size: int` (the declared maximum of body and prefix together).
     """
 
     def __call__(self, document: Document) -> Sequence[Span | Cut]:
@@ -42,7 +42,7 @@ class Chunker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One chunk: `body` is the slice of the document at `span`, `prefix` stands outside of it.
+    """One chunk: `body` is the slice of the document at `span`, `prefix` is not part of the span.
 
     `n_tokens` counts `text`, prefix included, in cl100k_base tokens.
     """
@@ -56,12 +56,12 @@ class Chunk:
 
     @property
     def text(self) -> str:
-        """What is embedded, indexed, returned, matched and counted."""
+        """The text that is embedded, indexed, returned, matched and counted."""
         return f"{self.prefix}\n{self.body}" if self.prefix else self.body
 
 
 class EmbedTexts(Protocol):
-    """Turns texts into vectors; how a semantic chunker gets its embedder."""
+    """Turns texts into vectors; a semantic chunker gets its embedder in this form."""
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (texts, dim), float32, unit rows (or a zero row)."""
@@ -70,7 +70,7 @@ class EmbedTexts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a strategy's chunks are like, before any retrieval.
+    """The quality of a strategy's chunks before any retrieval. Shares are fractions in [0, 1].
 
     `pct_oversized` has one entry per embedding model (`NO_MODEL` where no model is used);
     `tables_intact` is None where the corpus holds no table.

@@ -53,7 +53,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class UnreadFile:
-    """A file that is no document of the run; `path` is relative to the folder, `note` says why."""
+    """A file that the run does not read; `path` is relative to the folder, `note` holds the reason."""
 
     path: str
     note: Note

@@ -1,4 +1,4 @@
-"""What a search returns."""
+"""Rankings: the results of searches."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 
 class KeywordIndex(Protocol):
-    """Scores every chunk for questions given as terms; how the keyword search gets its index."""
+    """Scores every chunk for questions given as terms; the keyword search gets its index in this form."""
 
     def scores(self, questions: Iterable[Sequence[str]], *, k1: float, b: float) -> Iterator[NDArray[np.float64]]:
-        """Per question, shape (chunks,), float64: above 0 where a chunk shares a term with it, else 0."""
+        """One array a question, shape (chunks,), float64: above 0 for chunks that share a term with it, else 0."""
         ...
 
 

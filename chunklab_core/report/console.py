@@ -252,7 +252,7 @@ def _reused_inside(made: Sequence[MadeEntry]) -> Iterator[str]:
         reused = sum(entry.taken_over or 0 for entry in entries)
         if reused:
             total = reused + sum(entry.new or 0 for entry in entries)
-            yield f" Reused inside {as_data(stage)}: {reused:,} of {total:,}."
+            yield f" Within {as_data(stage)}: {reused:,} of {total:,} items reused."
 
 
 def _share(share: float | None) -> str:

@@ -22,6 +22,7 @@ from chunklab_core.report.undefined import reason_in_words
 # Legal in JSON and a danger elsewhere: terminals obey C1 and bidi controls, JavaScript breaks lines at U+2028, and
 # half a surrogate pair (from a file name that is no UTF-8) cannot be encoded.
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _EXPANDED = 3  # levels whose entries get a line each, so that two reports can be compared with a line diff
 
 
@@ -79,21 +80,21 @@ def _object(record: Any) -> dict[str, Any]:
             written["undefined"] = _reasons(record)
             continue
         value = getattr(record, field.name)
-        if field.mark is Mark.INLINE:
+        if field.mark is None or (field.mark is Mark.LEFT_OUT and value not in (None, ())):
+            written[field.name] = value if type(value) in _PLAIN else _plain(value)
+        elif field.mark is Mark.INLINE:
             written.update(value)
-        elif field.mark is not Mark.LEFT_OUT or value not in (None, ()):
-            written[field.name] = _plain(value)
     return written
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | int | float):
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return _object(value) if is_dataclass(value) else value
+    if is_dataclass(value):
+        return _object(value)
+    return {key: _plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
 def _reasons(record: Any) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""What the reader should know of recall part by part: parts are many, and parts are small."""
+"""Caution about recall part by part: among many parts some stand out by chance, and small parts show little.
+
+Source: Miller, Simultaneous Statistical Inference (2nd ed., 1981), section 1.1, for how many findings chance makes.
+"""
 
 from __future__ import annotations
 

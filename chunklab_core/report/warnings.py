@@ -111,7 +111,8 @@ def _of_fuzzy_finds(cells: Sequence[Cell]) -> Iterator[Warning]:
         yield Warning(
             "fuzzy_finds",
             "info",
-            f"{len(finds)} answers were found with other wording in places; the report lists the words that differ.",
+            f"Found with other wording in places: {count(len(finds), 'answer')}. "
+            "The report lists the words that differ.",
         )
 
 

@@ -1,9 +1,9 @@
-"""Which axis moved recall: strategy, retriever, model or reranker, by how much, and how surely.
+"""How much each axis (strategy, retriever, model, reranker) changed recall, and how sure that is.
 
 Why: a ranking of sixty cells hides that the retriever decided and the chunker did not. Means over all cells of a level
-would compare a level with whatever happened to be combined with it, so levels are compared only where everything else
-is equal: same questions, same values on the other axes. A cell without a model (bm25) stands beside the cells of every
-model where retrievers are compared, and takes no part where models are.
+would mix the level with its combinations, so levels are compared only where everything else is equal: the same
+questions, the same values on the other axes. A cell without a model (bm25) is compared with the cells of every model
+where retrievers are compared, and takes no part where models are compared.
 
 Source: Montgomery, Design and Analysis of Experiments (8th ed., 2012), sections 5.3 and 5.4, for main effects of
 a factorial design and the sums of squares of its factors; Cohen, Statistical Power Analysis (1988), section 8.2.2, for
@@ -40,17 +40,17 @@ def axis_effects(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> AxisEffects:
-    """What each axis with two levels or more did to recall, most moved first.
+    """The effect on recall of each axis with two levels or more, largest first.
 
     Args:
         recall: shape (cells, questions).
         cells: one a row of `recall`, all different.
         groups: one label a question; questions of one label are drawn together.
-        resamples: how many resamples the intervals rest on.
-        seed: of the resamples.
+        resamples: how many resamples are drawn for the intervals.
+        seed: seed of the resamples.
 
     Raises:
-        ValueError: shapes or numbers do not fit, or two cells lie in one place.
+        ValueError: shapes or numbers do not fit, or two cells have the same position on the axes.
     """
     values = checked_scores(recall, "recall")
     n_cells, n_questions = values.shape
@@ -107,7 +107,7 @@ def _effect(
 def _contrast(grid: _Grid, level: str, other: str | None, n_cells: int) -> NDArray[np.float64]:
     """Weights of the cells, so that their sum is `level` less `other` (None: less the mean of all others).
 
-    Shape (cells,). A mean over the combinations of the other axes in which both stand; 0 where there is none.
+    Shape (cells,). A mean over the combinations of the other axes that have both; 0 where there is none.
     """
     weights, n_compared = np.zeros(n_cells), 0
     for row in grid.values():
@@ -143,7 +143,7 @@ def _levels(cells: Sequence[CellAxes], axis: AxisName) -> list[str]:
 
 
 def _is_full(cells: Sequence[CellAxes]) -> bool:
-    """Whether every combination is there, each retriever either using every model or none."""
+    """Whether the cells hold every combination; each retriever uses either every model or none."""
     uses: dict[str, set[str | None]] = defaultdict(set)
     for cell in cells:
         uses[cell.retriever].add(cell.model)
@@ -155,7 +155,7 @@ def _is_full(cells: Sequence[CellAxes]) -> bool:
 
 
 def _shares(means: NDArray[np.float64], cells: Sequence[CellAxes]) -> dict[AxisName, float]:
-    """Per axis, its sum of squares as a share of that of all cells; empty where all cells are equal."""
+    """The sum of squares of each axis as a share of that of all cells; empty if all cells are equal."""
     total = float(((means - means.mean()) ** 2).sum())
     if total < 1e-18:
         return {}

@@ -1,8 +1,8 @@
 """Balanced: recall less the price of the context it needed.
 
-Why: a bigger chunk holds at least as much gold as a smaller one, so recall alone names the chunker that returns
-whole documents. The price is relative to the leanest cell of the field, so a corpus of long documents is not
-punished for being one; only a cell that is fatter than its competitors is.
+Why: a bigger chunk holds at least as much gold as a smaller one, so recall alone favours the chunker that returns
+whole documents. The price is relative to the cell with the fewest tokens, so long documents cost nothing by themselves;
+only a cell that retrieves more than its competitors pays.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def balanced(
     Args:
         recall: shape (..., cells), mean recall of each cell.
         tokens: the same shape, mean retrieved tokens of each cell.
-        balanced_lambda: what a cell pays for retrieving twice T_min.
-        in_play: shape (cells,): T_min is taken over these cells (`balanced_in_play`); without it, over all.
+        balanced_lambda: the recall a cell pays for retrieving twice T_min.
+        in_play: shape (cells,): T_min is taken over these cells (`balanced_in_play`); None: over all.
 
     Returns:
-        The same shape. A cell that retrieved nothing pays nothing; where no cell that sets T_min retrieved anything,
-        there is no price and recall comes back.
+        The same shape. A cell that retrieved nothing pays nothing; if no cell that may set T_min retrieved anything,
+        nothing has a price and the result is recall.
     """
     retrieved = tokens > 0
     priced = retrieved if in_play is None else retrieved & in_play

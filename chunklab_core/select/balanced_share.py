@@ -1,8 +1,8 @@
-"""Probability of being best once the context is paid for: `balanced_in_play` in every resample of the questions.
+"""Probability of being best when the retrieved text has a price: `balanced_in_play` in every resample of the questions.
 
 Why: `balanced` has no value for a single question, but it has one for every resample: recall and tokens are means
-over the questions drawn, and the formula is applied to the means. A cell that wins on recall by returning more text
-is seen for what it is.
+over the questions drawn, and the formula is applied to the means. This shows a cell that wins on recall only because
+it returns more text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def balanced_shares(
     resamples: int,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Per cell, the share of resamples in which recall - lambda * (tokens / T_min - 1) is the highest.
+    """The share of resamples in which recall - lambda * (tokens / T_min - 1) of each cell is the highest.
 
     Args:
         recall: (cells, draws), sums over the questions of each draw.

@@ -1,6 +1,6 @@
-"""What other questions of the same kind would have said: resamples of the questions, and intervals from them.
+"""Resamples of the questions, and intervals from them: how much figures vary with other questions of the same kind.
 
-Why: a figure over 60 questions is one draw of many that the same users could have asked.
+Why: the 60 questions behind a figure are one sample of all those that the same users could ask.
 
 Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13.
 """
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chunklab_core.select.whole_units import in_whole_units
 
-_BLOCK = 2_000_000  # draws held at once: 16 MB of indices
+_BLOCK = 2_000_000  # draws in memory at once: 16 MB of indices
 
 
 def resample_counts(n_draws: int, resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
@@ -36,7 +36,7 @@ def resample_counts(n_draws: int, resamples: int, seed: int) -> Iterator[NDArray
 
 
 def counts_of_kinds(times: NDArray[np.intp], resamples: int, seed: int) -> NDArray[np.float64]:
-    """As `resample_counts` where few things differ: how often each kind is drawn, `times` telling how many there are.
+    """Like `resample_counts` where few things differ: how often each kind is drawn; `times` holds the size of each.
 
     Returns:
         Shape (resamples, kinds).

@@ -1,12 +1,11 @@
 """Recall part by part: by tag, by document, by length of the gold.
 
-Why: a mean over all questions hides that a chunker fails on tables, or on one handbook, which is what one can repair.
-Parts are small, so each figure comes with how many questions it rests on and with its interval; and parts are many, so
-some stand out by chance, which the reader is told in figures.
+Why: a mean over all questions hides that a chunker fails on tables, or on one handbook, and those failures can be
+fixed. Parts are small, so each figure comes with its number of questions and its interval.
 
 Source: Efron and Tibshirani (1993), section 13.3, and Wilson (1927) for the intervals (see `group_bootstrap` and
 `wilson`); Cochran, Sampling Techniques (3rd ed., 1977), section 6.4, for the variance of a mean over groups of unequal
-size; Miller, Simultaneous Statistical Inference (2nd ed., 1981), section 1.1, for how many findings chance makes.
+size.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ def recall_by_part(
 
     Args:
         recall: shape (cells, questions), fractions in [0, 1].
-        parts: per question the parts it belongs to: its tags, its documents. There may be none.
+        parts: the parts of each question, such as its tags or its documents; may be empty.
         groups: one label a question; questions of one label are drawn together.
-        order: the parts as they are to be listed; those without a question are left out. None: by name.
-        resamples: how many resamples the intervals rest on.
-        seed: of the resamples.
+        order: the order of the parts; parts without a question are left out. None: by name.
+        resamples: how many resamples are drawn for the intervals.
+        seed: seed of the resamples.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit.
@@ -61,9 +60,9 @@ def recall_by_part(
 
 
 def gold_length_parts(gold_tokens: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    """Per question the band in which the length of its longest gold lies, as parts for `recall_by_part`.
+    """The band of each question by the length of its longest gold, as parts for `recall_by_part`.
 
-    Bands are the same in every run, so that runs can be compared; the longest gold is the first that a cut divides.
+    Bands are the same in every run, so that runs can be compared. The longest gold counts because cuts divide it first.
     """
     return tuple(
         next(
@@ -99,7 +98,7 @@ def _part(
 
 
 def _wilson(mean: float, variance: float, n_groups: int) -> Interval | None:
-    """Where it should stand beside the other: Wilson's, for as many yes-or-no answers as the groups are worth."""
+    """Wilson's interval where it is needed, for as many yes-or-no answers as the groups are worth; else None."""
     if n_groups >= 30 and 0.05 <= mean <= 0.95:
         return None
     if variance > 1e-18:

@@ -1,7 +1,7 @@
 """The cheapest cell in play, and what it may cost in recall.
 
-Why: where no winner can be named, the cheapest cell that nothing speaks against is the one to take; how much recall it
-may give away is the price of taking it.
+Why: without a winner, the cheapest cell that is not ruled out is the best choice; the recall it may lose is the price
+of that choice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _RESAMPLES = 10_000
 
 
 def cheapest(in_play: Sequence[int], tokens: NDArray[np.float64], recall: NDArray[np.float64]) -> int:
-    """The cell in play that retrieves the fewest tokens; of several, the one of highest recall, then the first.
+    """The cell in play with the fewest tokens; among equals the one of highest recall, then the first.
 
     Args:
         in_play: cells.
@@ -33,7 +33,7 @@ def difference_ci95(sums: NDArray[np.float64], sizes: NDArray[np.float64], seed:
     Args:
         sums: shape (draws,), differences summed over the questions of each draw.
         sizes: shape (draws,), the questions of each draw.
-        seed: of the resamples.
+        seed: seed of the resamples.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), sections 8.2 (pairs) and 13.3.
     """

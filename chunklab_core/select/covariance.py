@@ -1,7 +1,8 @@
-"""How far mean recalls may lie from the true ones, and which of them err together.
+"""The noise of mean recalls, and how much of it cells share.
 
-Why: cells answer the same questions, so a hard set of questions pulls all of them down at once. What tells two cells
-apart is the noise of their difference, and that stands in the covariance of the means, not in their variances.
+Why: cells answer the same questions, so a hard set of questions lowers all of them at once. The noise of a difference
+of two cells decides whether they can be separated; it follows from the covariance of the means, not from their
+variances alone.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ def covariance_of_means(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -
     """Covariance of the mean recalls of entrants. Shape (entrants, entrants).
 
     Questions drawn together count as one draw; a mean is then a ratio of two sums, and its error that of the residuals.
-    Where few questions tell two cells apart, their own means explain most of the difference away and leave too little
-    noise; so the noise is drawn towards what it would be around one common mean, as if that had been seen in 20 draws.
-    With few draws, or more entrants than draws, the covariance seen would call some differences free of noise. So it
-    is drawn towards one in which all entrants have one variance and all pairs one covariance, as if that had been seen
-    in as many draws as there are entrants.
+    Where few questions separate two cells, their own means explain most of the difference and leave too little noise.
+    So the noise is shrunk towards the noise around one common mean, as if that had been observed in 20 draws.
+    With few draws, or more entrants than draws, the observed covariance would show some differences without noise. So
+    it is shrunk towards one in which all entrants have one variance and all pairs one covariance, as if that had been
+    observed in as many draws as there are entrants.
 
     Args:
         sums: shape (entrants, draws), recall summed over the questions of each draw; two draws or more.
         sizes: shape (draws,), the questions of each draw.
 
     Source: Cochran, Sampling Techniques (1977), section 6.3, for ratios; Wilson, Probable inference, the law of
-    succession, and statistical inference (1927), for noise at the value assumed, not at the one seen; Ledoit and Wolf,
-    Honey, I shrunk the sample covariance matrix (2004), for what it is drawn to; Gelman et al., Bayesian Data Analysis
-    (2013), section 3.6 (inverse Wishart), for how far.
+    succession, and statistical inference (1927), for noise at the assumed value, not at the observed one; Ledoit and
+    Wolf, Honey, I shrunk the sample covariance matrix (2004), for the target; Gelman et al., Bayesian Data Analysis
+    (2013), section 3.6 (inverse Wishart), for the amount of shrinking.
     """
     n_entrants, n_draws = sums.shape
     means = sums.sum(axis=1) / sizes.sum()

@@ -31,7 +31,7 @@ def intervals(
         values: shape (rows, questions).
         groups: one label a question.
         resamples: how many resamples are drawn.
-        seed: of the resamples; rows see the same ones.
+        seed: seed of the resamples; all rows use the same ones.
 
     Returns:
         One a row; None where there are fewer than two groups.
@@ -42,14 +42,14 @@ def intervals(
 def sums_and_sizes(
     values: NDArray[np.float64], groups: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the groups hold: sums, shape (rows, groups), and numbers of questions, shape (groups,)."""
+    """The sums of each group, shape (rows, groups), and its number of questions, shape (groups,)."""
     return sum_by_label(values, groups), sizes_of(groups)
 
 
 def intervals_of_sums(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], resamples: int = RESAMPLES, seed: int = 0
 ) -> list[Interval | None]:
-    """As `intervals`, of what `sums_and_sizes` gives."""
+    """Like `intervals`, from the result of `sums_and_sizes`."""
     if len(sizes) < 2:
         return [None] * len(sums)
     blocks = [sums @ counts.T / (counts @ sizes) for counts in resample_counts(len(sizes), resamples, seed)]

@@ -1,21 +1,21 @@
 """Probability of being best once the leader's luck is discounted.
 
-Why: the leader of a field leads in part because the questions drawn suited it. Resampling the same questions repeats
-that luck; between two equals it names a winner in one run of five. Here the true recalls are themselves drawn around
-a common mean, so a lead is believed only as far as the field is as widely spread as such a lead needs.
+Why: the leader leads in part because the questions happened to suit it. Resampling the same questions repeats that
+luck; between two equals it names a winner in one run of five. Here the true recalls are themselves drawn around a
+common mean, so a lead is believed only as far as the spread of the cells supports it.
 
 The model, of entrants k with observed mean recalls m:
     m ~ normal(theta, covariance of the means);  theta_k ~ normal(mu, tau^2);  mu flat;
     tau = 0, no difference at all, with probability 0.05;  else tau ~ half-normal(0.1).
 mu is integrated in closed form and tau on a grid: a single tau from the data is as often too large as too small, and
-where it is too large the discount is gone. Without the 0.05 two equal cells would be parted more often the more
-questions are asked, for a model that holds no equals finds a better one in the end.
+if it is too large there is no discount. Without the 0.05, more questions would separate two equal cells more often,
+because a model without equals finds a better one in the end.
 
 Source: Gelman et al., Bayesian Data Analysis, third edition (2013), sections 5.4 (the model; here with a covariance in
 place of independent errors) and 5.7 (half-normal priors on tau); Efron, Tweedie's formula and selection bias (2011),
 for why a posterior mean needs no further correction for the choice of the leader; Johnson and Rossell, On the use of
-non-local prior densities in Bayesian hypothesis tests (2010), for how slowly equality is found without a probability
-of its own.
+non-local prior densities in Bayesian hypothesis tests (2010), for how slowly a model without a probability for
+equality finds it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_TAU_SCALE = 0.1  # true recalls of cells on one corpus lie about so far apart
+_TAU_SCALE = 0.1  # usual distance between true recalls of cells on one corpus
 _EQUAL = 0.05  # probability that no cell differs from another
 TAU = np.concatenate([[0.0], (np.arange(100) + 0.5) * _TAU_SCALE / 20])  # 0, and midpoints of a grid to five scales
-_LEAST = 1e-12  # of a variance, so that a direction without noise can be divided by
+_LEAST = 1e-12  # smallest variance, so that it can be a divisor
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """What is believed of the true recalls, by point of the grid of tau; kept in the axes of the covariance.
+    """The posterior of the true recalls at each point of the grid of tau, along the axes of the covariance.
 
     Attributes:
         weights: shape (grid,), the probability of each tau.
@@ -56,7 +56,7 @@ class Posterior:
         return self.axes @ (self.weights @ self.centres)
 
     def shares(self, draws: int, seed: int) -> NDArray[np.float64]:
-        """Per entrant, in which share of draws from the posterior its true recall is the highest."""
+        """The share of draws from the posterior in which each entrant has the highest true recall."""
         rng = np.random.default_rng(seed)
         wins = np.zeros(len(self.axes))
         upto = np.rint(np.cumsum(self.weights) * draws).astype(np.intp)

@@ -1,9 +1,9 @@
 """The range of lambda over which the first place by `balanced_in_play` holds.
 
-Why: lambda, the price of context, is a matter of taste, and its default is nobody's own. A first place that holds from
-0 to 0.4 needs no discussion of it; one that ends at 0.06 does.
+Why: lambda, the price of context, is a matter of taste. A first place that holds from 0 to 0.4 needs no discussion of
+it; a first place that ends at 0.06 does.
 
-`balanced` of a cell is a straight line in lambda, so who stands first is the upper edge of a bundle of lines. Recalls
+`balanced` of a cell is a straight line in lambda, so the first cells form the upper edge of a bundle of lines. Recalls
 and tokens are whole numbers of their units, so the crossings are computed as fractions, without rounding.
 
 Source: de Berg, Cheong, van Kreveld and Overmars, Computational Geometry (3rd ed., 2008), section 11.4, for upper
@@ -25,19 +25,19 @@ from chunklab_core.select.entrants import Entrants, find_entrants
 def lambda_range(
     recall: ArrayLike, tokens: ArrayLike, in_play: Sequence[int] | None = None, balanced_lambda: float = 0.05
 ) -> LambdaRange[int]:
-    """Who stands first at which price.
+    """The first cell at each price.
 
     Args:
         recall: shape (cells, questions).
         tokens: the same shape, retrieved tokens.
         in_play: the cells that compete, and over which the fewest tokens (T_min) are taken; None: all.
-        balanced_lambda: the price at which the first place is looked at. Where two meet in it, the one of more recall.
+        balanced_lambda: the price of the first place to report. Where two cells meet there, the one of higher recall.
 
     Returns:
-        Of cells with one line, the first in the scores stands for all.
+        Cells with the same line are reported as the first of them.
 
     Raises:
-        ValueError: another shape, NaN, infinity, negative tokens, no cell in play, or a price below 0.
+        ValueError: a wrong shape, NaN, infinity, negative tokens, no cell in play, or a price below 0.
     """
     if not balanced_lambda >= 0:
         raise ValueError(f"balanced_lambda is {balanced_lambda}; it must be at least 0.")
@@ -56,7 +56,7 @@ def lambda_range(
 
 
 def _lines(entrants: Entrants, cells: Sequence[int]) -> dict[int, tuple[Fraction, Fraction]]:
-    """Per cell recall and tokens / T_min - 1, as fractions. A cell that retrieved nothing pays nothing."""
+    """Recall and tokens / T_min - 1 of each cell, as fractions. A cell that retrieved nothing pays nothing."""
     n_questions = entrants.cells.values.shape[1]
     units = Fraction(entrants.cells.unit) * n_questions
     costs = np.zeros(len(entrants.cells.values)) if entrants.tokens is None else entrants.tokens.sum(axis=1)

@@ -1,7 +1,7 @@
-"""The lead over one rival with which a cell would be named.
+"""The lead over one rival that a winner needs.
 
-Why: a forecast of how many questions decide has to know what deciding takes, and the discounted share asks for more
-than P(best).
+Why: a forecast of how many questions are needed has to know the lead that is enough, and the discounted share needs a
+larger lead than P(best).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from chunklab_core.select.hierarchy import TAU, prior
 
 _HALVINGS = 40
-_WIDEST = 8.0  # standard errors, between which and 0 the lead is looked for
+_WIDEST = 8.0  # standard errors; the lead is searched between 0 and this
 
 
 def lead_needed(variances: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """The smallest difference of two mean recalls at which the better one has this share once luck is discounted.
+    """The smallest difference of two mean recalls at which the better one has this share, with luck discounted.
 
     Args:
-        variances: shape (cases,), variance of the difference as the questions show it.
+        variances: shape (cases,), variance of the difference on the questions.
         share: above 0.5.
 
     Source: the model of `hierarchy` for two entrants; the difference of their true recalls is normal(0, 2 tau^2).

@@ -1,21 +1,23 @@
-"""Questions that are one question asked several times: found, so that they are drawn together.
+"""Near-duplicate questions: one question in several wordings, grouped so that resamples draw them together.
 
-Why: twenty facts asked in six wordings are twenty questions and look like a hundred and twenty. Whatever finds the
-passage of one wording mostly finds it for the others, so resamples that take them for independent are far too sure.
-Merging questions that differ costs evidence that is there, so a figure, a name or a word of content that differs keeps
-questions apart. Two questions are near-duplicates where any of these holds:
+Why: twenty facts in six wordings each are twenty questions and look like a hundred and twenty. A search that finds the
+passage for one wording mostly finds it for the others, so resamples that treat them as independent are far too sure.
+Grouping questions that differ would waste evidence, so a different figure, name or word of content keeps questions
+apart. Two questions are near-duplicates if any of these is true:
 
-- The gold is the same: each slot of either has a like in the other. Slots are alike that share a wording after folding,
-  or whose places in a document overlap by at least half of the longer. A sentence in a section that is gold for another
-  question makes no pair: the section is found only where the whole of it is, and that says little about the sentence.
-  Gold that counts in other documents is other gold; gold as short as "30 days" answers too many to tell anything.
-- The wording is the same: the same words, apart from case, punctuation, plural s and words without content. A search is
-  asked the same, whatever is gold. Their order counts only where it tells who does what to whom: with words of
+- The gold is the same: each slot of one matches a slot of the other. Two slots match if they share a wording after
+  folding, or if their places in a document overlap by at least half of the longer. A sentence in a section that is
+  gold for another question is no match: the section counts as found only as a whole, which says little about the
+  sentence. Gold that counts in other documents is different gold; gold as short as "30 days" answers too many
+  questions to show anything.
+- The wording is the same: the same words, apart from case, punctuation, plural s and words without content. The search
+  is then the same, whatever the gold is. The order of words counts only where it changes the meaning: with words of
   direction (from monthly to yearly), two names, or two figures.
-- The wording is the same but for one word of content that is neither figure nor name (kept, retained), at least three
-  others stand in both, and the gold has a part in common: a slot alike, or an overlap of half of the shorter place.
+- The wording differs in one word of content that is neither figure nor name (kept, retained), the questions share at
+  least three other words, and the gold has a part in common: a matching slot, or an overlap of half of the shorter
+  place.
 
-All of it works by keys and by places in order, never by comparing every question with every other.
+The search works with keys and sorted places; it never compares every question with every other.
 
 Source: Harman, How effective is suffixing? (1991), table 1, for the plural s of English; Garcia-Molina, Ullman and
 Widom, Database Systems (2008), section 21.7, for finding similar records by keys and the transitive closure.
@@ -47,18 +49,18 @@ _DIGIT = regex.compile(r"\p{N}")
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word as it is compared; `fixed`: a figure or a name, which nothing may stand in for."""
+    """A word as it is compared; `fixed`: a figure or a name, which no other word can replace."""
 
     text: str
     fixed: bool
 
 
 def group_questions(questions: Sequence[Question], places: Sequence[Sequence[Place | None]]) -> tuple[str, ...]:
-    """One label a question; near-duplicates, and what they are near-duplicates of in turn, share one.
+    """One label a question; near-duplicates, and their near-duplicates in turn, share one.
 
     Args:
         questions: in any order.
-        places: per question and slot, where its gold stands: (document, start, end), or None where that is not known.
+        places: the place of the gold, for each question and slot: (document, start, end), or None if unknown.
 
     Returns:
         The smallest id of each question's group.
@@ -68,27 +70,27 @@ def group_questions(questions: Sequence[Question], places: Sequence[Sequence[Pla
     """
     if [len(row) for row in places] != [len(question.slots) for question in questions]:
         raise ValueError("places has another shape than the questions; expected one place or None a slot.")
-    slots, telling = _alike_slots(questions, places)
+    slots, long_slots = _matching_slots(questions, places)
     words = [_words(question.query) for question in questions]
     same: dict[Hashable, list[int]] = defaultdict(list)
     for at, (question, gold) in enumerate(zip(questions, slots, strict=True)):
         same["wording", _wording_key(question.query, words[at])].append(at)
-        if not telling.isdisjoint(gold):
+        if not long_slots.isdisjoint(gold):
             same["gold", frozenset(gold)].append(at)
     pairs = [(group[0], other) for group in same.values() for other in group[1:]]
-    root = _closure(len(questions), [*pairs, *_one_word_apart(words, slots, telling, places)])
+    root = _closure(len(questions), [*pairs, *_one_word_apart(words, slots, long_slots, places)])
     names: dict[int, str] = {}
     for at, question in enumerate(questions):
         names[root[at]] = min(names.get(root[at], question.question_id), question.question_id)
     return tuple(names[at] for at in root)
 
 
-def _alike_slots(
+def _matching_slots(
     questions: Sequence[Question], places: Sequence[Sequence[Place | None]]
 ) -> tuple[list[list[int]], set[int]]:
-    """Per question and slot a number that alike slots share, and the numbers of those that tell something."""
+    """A number for each question and slot that matching slots share, and the numbers of slots with long gold."""
     owners = [(question, slot) for question in questions for slot in question.slots]
-    standing = [place for row in places for place in row]
+    place_of = [place for row in places for place in row]
     same: dict[Hashable, list[int]] = defaultdict(list)
     long: list[int] = []
     for number, (question, slot) in enumerate(owners):
@@ -97,10 +99,10 @@ def _alike_slots(
             same[wording, frozenset(question.documents)].append(number)
         if min(len(wording.encode()) for wording in wordings) >= _SHORT:
             long.append(number)
-            if place := standing[number]:
+            if place := place_of[number]:
                 same[place].append(number)
     pairs = [(numbers[0], other) for numbers in same.values() for other in numbers[1:]]
-    first = {place: same[place][0] for place in standing if place and place in same}
+    first = {place: same[place][0] for place in place_of if place and place in same}
     pairs += [(first[one], first[other]) for one, other in _overlapping(first, of_longer=True)]
     root = _closure(len(owners), pairs)
     numbers = iter(root)
@@ -154,27 +156,27 @@ def _wording_key(query: str, words: Sequence[_Word]) -> tuple[str, ...]:
 def _one_word_apart(
     words: Sequence[Sequence[_Word]],
     slots: Sequence[Sequence[int]],
-    telling: set[int],
+    long_slots: set[int],
     places: Sequence[Sequence[Place | None]],
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of questions whose words differ by one at most, and whose gold has a part in common."""
-    shared: dict[Hashable, int] = {}
-    standing: dict[Hashable, dict[Place, int]] = defaultdict(dict)
-    for at, gold in enumerate(slots):
-        told = [(slot, place) for slot, place in zip(gold, places[at], strict=True) if slot in telling]
-        for rest, (slot, place) in product(_without_one(words[at]), told):
-            first = shared.setdefault((rest, slot), at)
-            if first != at:
-                yield first, at
+    """Pairs of questions whose words differ by at most one, and whose gold has a part in common."""
+    first_question: dict[Hashable, int] = {}
+    question_at: dict[Hashable, dict[Place, int]] = defaultdict(dict)
+    for question, gold in enumerate(slots):
+        long_gold = [(slot, place) for slot, place in zip(gold, places[question], strict=True) if slot in long_slots]
+        for rest, (slot, place) in product(_without_one(words[question]), long_gold):
+            first = first_question.setdefault((rest, slot), question)
+            if first != question:
+                yield first, question
             if place:
-                standing[rest, place[0]].setdefault(place, at)
-    for here in standing.values():
-        for one, other in _overlapping(here, of_longer=False):
-            yield here[one], here[other]
+                question_at[rest, place[0]].setdefault(place, question)
+    for questions in question_at.values():
+        for one, other in _overlapping(questions, of_longer=False):
+            yield questions[one], questions[other]
 
 
 def _without_one(words: Sequence[_Word]) -> Iterator[tuple[str, ...]]:
-    """The words, and what is left of them without each one that is no figure or name."""
+    """The words, and the words without each one that is neither figure nor name."""
     texts = sorted(word.text for word in words)
     free = {word.text for word in words if not word.fixed}
     for left in [texts, *([*texts[:at], *texts[at + 1 :]] for at, text in enumerate(texts) if text in free)]:
@@ -183,7 +185,7 @@ def _without_one(words: Sequence[_Word]) -> Iterator[tuple[str, ...]]:
 
 
 def _closure(n_things: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """Per thing the number of its group: what is linked by any chain of pairs has one.
+    """The number of each thing's group; things linked by a chain of pairs share a group.
 
     Source: Tarjan, Efficiency of a good but not linear set union algorithm (1975).
     """

@@ -1,7 +1,7 @@
 """The Pareto front: cells for which no other gives more recall for no more context.
 
-Why: recall can be bought with tokens. Whoever pays for them wants to see what each further step of recall costs, and
-which cells are never worth it, before any price is named.
+Why: recall can be bought with tokens. A reader wants to see what each further step of recall costs, and which cells
+are never worth it, before choosing a price.
 
 Source: Ehrgott, Multicriteria Optimization (2nd ed., 2005), section 2.1.
 """
@@ -16,18 +16,18 @@ from chunklab_core.select.entrants import find_entrants
 
 
 def pareto_front(recall: ArrayLike, tokens: ArrayLike) -> ParetoFront[int]:
-    """Who is worth a look, fewest tokens first.
+    """The cells that are worth their tokens, fewest tokens first.
 
     Args:
         recall: shape (cells, questions).
-        tokens: the same shape, retrieved tokens. A cell that retrieved none is no choice, and is left out.
+        tokens: the same shape, retrieved tokens. A cell that retrieved none is left out.
 
     Returns:
-        Cells equal in both stand on the front together, in their order. Each dominated cell comes with the cell of the
+        Cells equal in both are on the front together, in their order. Each dominated cell comes with the cell of the
         front that has the most recall for no more tokens; in their order.
 
     Raises:
-        ValueError: another shape, NaN, infinity, or negative tokens.
+        ValueError: a wrong shape, NaN, infinity, or negative tokens.
     """
     entrants = find_entrants(recall, tokens)
     totals = entrants.cells.values.sum(axis=1)

@@ -1,7 +1,7 @@
-"""Probability of being best: in how many resamples of the questions a cell comes out on top.
+"""Probability of being best: the share of resamples of the questions in which a cell is first.
 
 Why: sorting cells and testing the top two is a selection and not a test; the best of many noisy figures is too high.
-Counting wins needs no correction, for the shares of the field add up to 1.
+Counting wins needs no correction, because the shares of all cells add up to 1.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from chunklab_core.select.bootstrap import counts_of_kinds, resample_counts
 from chunklab_core.select.whole_units import WholeUnits, in_whole_units
 
-_DRAWS_A_KIND = 4  # drawing how often a kind comes takes as long as drawing so many single questions
+_DRAWS_A_KIND = 4  # drawing the count of one kind takes as long as drawing this many single questions
 
 
 def probability_best(scores: ArrayLike, resamples: int = 100_000, seed: int = 0) -> NDArray[np.float64]:
-    """Per cell, the share of paired resamples of the questions in which its mean is highest; ties are shared equally.
+    """The share of paired resamples of the questions in which the mean of each cell is highest; ties share equally.
 
     Args:
         scores: shape (cells, questions), finite.
@@ -29,7 +29,7 @@ def probability_best(scores: ArrayLike, resamples: int = 100_000, seed: int = 0)
         Shape (cells,), float64; sums to 1. Cells equal on every question have equal shares.
 
     Raises:
-        ValueError: another shape, no cell, no question, NaN, or no resample.
+        ValueError: a wrong shape, no cell, no question, NaN, or no resample.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 8.2, for resampling whole questions.
     """
@@ -37,7 +37,7 @@ def probability_best(scores: ArrayLike, resamples: int = 100_000, seed: int = 0)
 
 
 def win_shares(lattice: WholeUnits, resamples: int, seed: int) -> NDArray[np.float64]:
-    """`probability_best` of scores that are whole numbers already. Shape (cells,)."""
+    """`probability_best` of scores in whole units. Shape (cells,)."""
     distinct, cell_of, sizes = np.unique(lattice.values, axis=0, return_inverse=True, return_counts=True)
     kinds, times = _kinds(distinct)
     if resamples >= 1 and len(times) * _DRAWS_A_KIND < distinct.shape[1]:
@@ -48,7 +48,7 @@ def win_shares(lattice: WholeUnits, resamples: int, seed: int) -> NDArray[np.flo
 
 
 def _kinds(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The columns that differ, in the order in which they first come, and how often each is there."""
+    """The different columns, in the order in which they first come, and how often each occurs."""
     kinds, first, times = np.unique(values, axis=1, return_index=True, return_counts=True)
     order = np.argsort(first)
     return kinds[:, order], times[order]

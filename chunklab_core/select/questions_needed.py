@@ -1,7 +1,7 @@
-"""How many scored questions would settle a comparison.
+"""How many scored questions would separate two cells.
 
-Why: "not enough data" helps nobody; "about 240 questions" tells whether to write more or to take the cheaper cell.
-The gap seen today is the gap of a leader, so it is too large, and a forecast that trusts it promises too much.
+Why: "not enough data" helps nobody; "about 240 questions" shows whether to write more or to choose the cheaper cell.
+Today's gap is that of a picked leader, so it is too large, and a forecast that trusts it promises too much.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from chunklab_core.select.lead_needed import lead_needed
 BAR = 0.90
 CHANCE = 0.80
 MOST_QUESTIONS = 10_000
-_GAP_VARIANCE = 2 * 0.1**2  # of the gap of two cells whose true recalls lie 0.1 around a common mean
+_GAP_VARIANCE = 2 * 0.1**2  # of the gap of two cells whose true recalls spread by 0.1 around a common mean
 _COMPUTED = 60
 
 
 def questions_needed(differences: NDArray[np.float64], at_least: int = 1) -> int | None:
-    """Scored questions, today's included, with an 80 % chance that one of two cells is told from the other.
+    """Scored questions, today's included, with an 80 % chance of separating two cells.
 
-    That is when its share is 0.90 with luck discounted; its share of resamples is higher then.
+    Two cells are separate when the share of one is 0.90 with luck discounted; its share of resamples is then higher.
 
-    The gap is shrunk towards 0 as today's noise demands and stays uncertain; today's questions are kept and the new
-    ones are drawn from what is believed of the gap.
+    The gap is shrunk towards 0 according to today's noise and stays uncertain; today's questions are kept, and new
+    ones are drawn from the posterior of the gap.
 
     Args:
         differences: shape (questions,), recall of one cell less recall of the other.
-        at_least: a number below which no comparison is called settled.
+        at_least: the least number of questions to return.
 
     Returns:
-        The smallest number above today's, or None where 10,000 would not do, or where one question tells no spread.
+        The smallest number above today's, or None if 10,000 are too few, or if there is only one question.
 
     Source: Spiegelhalter, Abrams and Myles, Bayesian Approaches to Clinical Trials and Health-Care Evaluation (2004),
     section 6.5 (predictive power).
@@ -49,7 +49,7 @@ def questions_needed(differences: NDArray[np.float64], at_least: int = 1) -> int
 
 
 def chance(gap: float, variance: float, n: int, totals: NDArray[np.int_]) -> NDArray[np.float64]:
-    """Chance that after so many questions, of which `n` are known, one of the two cells reaches the bar."""
+    """Chance that one of the two cells reaches the bar after each total of questions; `n` of them are known."""
     from scipy.special import ndtr
 
     kept = _GAP_VARIANCE / (_GAP_VARIANCE + variance / n)
@@ -62,7 +62,7 @@ def chance(gap: float, variance: float, n: int, totals: NDArray[np.int_]) -> NDA
 
 
 def _bars(variance: float, totals: NDArray[np.int_]) -> NDArray[np.float64]:
-    """The lead that decides after so many questions, in between a few for which it is computed."""
+    """The lead that is enough after each total of questions, interpolated between a few totals."""
     if totals.size == 0:
         return np.zeros(0)
     some = np.geomspace(totals[0], totals[-1], _COMPUTED)

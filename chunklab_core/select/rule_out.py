@@ -1,8 +1,8 @@
 """Ruling a cell out: only on evidence against it.
 
-Why: a small chance of being best is not evidence, for among many cells every chance is small. A cell is out when it
-is also hardly ever as good as the leader. That second test sits on a tail, where counting resamples changes with the
-seed; recalls are whole numbers of a common unit, so the tail is computed instead.
+Why: a small chance of being best is not evidence, because among many cells every chance is small. A cell is ruled out
+only if it is also hardly ever as good as the leader. That share is a small tail, whose count in resamples changes with
+the seed; recalls are whole numbers of a common unit, so the tail is computed exactly instead.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from chunklab_core.select.whole_units import WholeUnits
 CREDIBLE = 0.95
 _HARDLY_EVER = 0.025
 _AMONG_ALL = 0.10
-_LONGEST = 1 << 22  # lengths of a distribution that are worth a transform
+_LONGEST = 1 << 22  # longest distribution that is worth a transform
 _RESAMPLES = 100_000
 _ROUNDING = 1e-9
 
 
 def tail_bar(tails: NDArray[np.float64]) -> float:
-    """The share of resamples under which an entrant is hardly ever as good as the leader.
+    """The share of resamples below which an entrant is hardly ever as good as the leader.
 
-    2.5 %, less where many are compared with one leader: 10 % over the number of rivals. Those that fall at that bar are
-    no longer rivals, so it rises until no more fall. One more cell that is clearly bad then changes nothing for the
-    others, and the chance that any rival falls that is as good as the leader stays what the first bar makes it.
+    2.5 %, or less where many are compared with one leader: 10 % over the number of rivals. A rival below that bar is
+    removed, and the bar rises until no more are removed. So one more clearly bad cell changes nothing for the others,
+    and the chance of removing any rival that is as good as the leader stays that of the first bar.
 
     Args:
         tails: shape (entrants,), as for `ruled_out`.
@@ -40,12 +40,12 @@ def tail_bar(tails: NDArray[np.float64]) -> float:
 
 
 def ruled_out(shares: NDArray[np.float64], tails: NDArray[np.float64], bar: float | None = None) -> NDArray[np.bool_]:
-    """Entrants outside of the fewest whose shares add up to 95 %, that are also hardly ever as good as the leader.
+    """Entrants outside the fewest whose shares add up to 95 %, that are also hardly ever as good as the leader.
 
     Args:
-        shares: shape (entrants,), the chance of each of being best; the leader stands first.
-        tails: the same shape, in which share of resamples each scores at least as well as the leader.
-        bar: what counts as hardly ever; by default `tail_bar`.
+        shares: shape (entrants,), the chance that each is the best; the leader is first.
+        tails: the same shape, the share of resamples in which each scores at least as well as the leader.
+        bar: an entrant below it is hardly ever as good; by default `tail_bar`.
     """
     order = np.argsort(-shares, kind="stable")
     n_credible = int(np.searchsorted(np.cumsum(shares[order]), CREDIBLE - _ROUNDING)) + 1
@@ -57,7 +57,7 @@ def ruled_out(shares: NDArray[np.float64], tails: NDArray[np.float64], bar: floa
 
 
 def tails_against_leader(lattice: WholeUnits, seed: int) -> NDArray[np.float64]:
-    """In which share of paired resamples each entrant scores at least as well as the first one. Shape (entrants,).
+    """The share of paired resamples in which each entrant scores at least as well as the first. Shape (entrants,).
 
     Exact where the scores are fractions with a common denominator; else counted in 100,000 resamples.
     """

@@ -1,12 +1,12 @@
-"""Whether the leader still leads when one looks again: at another k, another model, half of the documents or of the
-questions, another price of context.
+"""Whether the leader still leads in other views: at another k, with another model, on half of the documents or of the
+questions, at another price of context.
 
-Why: a share of resamples speaks of other questions of the same kind, and of nothing else that was chosen on the way.
-"Holds in 17 of 20" shows at a glance what the lead depends on. It is a description and not a test: the views share
-their answers, so the number has no error rate.
+Why: a share of resamples is about other questions of the same kind, not about the other choices of the evaluation.
+"Holds in 17 of 20" shows quickly what the lead depends on. It is a description and not a test: the views share their
+answers, so the number has no error rate.
 
-Source: Yu and Kumbier, Veridical data science (2020), section "Stability", for looking again under every choice that
-could as well have been another; Mosteller and Tukey, Data Analysis and Regression (1977), chapter 8, for halves.
+Source: Yu and Kumbier, Veridical data science (2020), section "Stability", for repeating the analysis under other
+reasonable choices; Mosteller and Tukey, Data Analysis and Regression (1977), chapter 8, for halves.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ def stability(
 
     Args:
         recall: shape (cells, questions).
-        leader: the cell that is looked at.
-        tokens: the same shape, retrieved tokens: of equal cells the cheapest is named; without tokens, the first.
-        cells: one a row. With two models or more, each model is a view of its cells and of those without a model, and
-            holds where the leader's cell of that model leads it.
-        by_k: recall at each other k, shape as `recall`.
+        leader: the cell to check.
+        tokens: the same shape, retrieved tokens: the cheapest of equal cells is named; without tokens, the first.
+        cells: one a row. With two models or more, each model is a view of its cells and of those without a model. It
+            holds where the leader's cell of that model leads the view.
+        by_k: recall at each other k, with the shape of `recall`.
         documents: one label a question. With four or more, three random halvings are six views.
-        groups: one label a question; questions of one label stay together when the questions are halved likewise.
+        groups: one label a question; with four or more, the questions are halved likewise, each group in one half.
         in_play: the cells that compete under a price; None: all.
         balanced_lambda: the price; a quarter, half, once, twice and four times it are views. None or 0: no such view.
-        seed: of the halvings.
+        seed: seed of the halvings.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit, or there is no such leader.
@@ -82,7 +82,7 @@ def stability(
 
 
 def _first(values: NDArray[np.float64], costs: NDArray[np.float64], leader: int) -> tuple[int, bool]:
-    """Who has the highest recall, the cheapest of equals, and whether the leader is among them."""
+    """The cell of highest recall (the leader, else the cheapest of equals), and whether the leader is one of them."""
     lattice = in_whole_units(values)
     totals, prices = lattice.values.sum(axis=1), costs.sum(axis=1)
     level = totals >= totals.max() - lattice.slack

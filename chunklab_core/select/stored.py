@@ -1,4 +1,4 @@
-"""What was surveyed, read back from plain JSON types into its records."""
+"""A survey read back from plain JSON types into its records."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from chunklab_core.records.survey import Survey
 
 
 def survey_from_mapping(stored: Mapping[str, Any]) -> Survey:
-    """A survey that was kept as plain JSON types (`dataclasses.asdict`), as it was."""
+    """The survey that was stored as plain JSON types (`dataclasses.asdict`)."""
     survey: Survey = _record(Survey, stored)
     return survey
 
 
 def _record(kind: Any, value: Any) -> Any:
-    """The value as its annotation says: JSON knows neither records nor tuples."""
+    """The value in the type of its annotation: JSON has neither records nor tuples."""
     if value is None:
         return None
     if get_origin(kind) in (Union, types.UnionType):

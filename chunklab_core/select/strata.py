@@ -1,17 +1,17 @@
-"""Where further questions would settle the tie between two cells soonest.
+"""Where new questions would separate two cells soonest.
 
-Why: "write 400 more questions" is advice that nobody follows. Most questions tell two cells nothing, because both find
-the answer or both miss it; those that do mostly share a tag or a document.
+Why: "write 400 more questions" is advice that nobody follows. Most questions do not separate two cells, because both
+find the answer or both miss it; the questions that do mostly share a tag or a document.
 
-The rule is Neyman's: ask in each part in proportion to its weight times the spread of the paired difference there. The
-variance of a mean is then (sum of weight x spread) squared over the number of questions; in today's mix it is the
-variance over all of them. The same certainty costs as many times fewer. It holds where the parts are weighed by their
-share of today's questions when the mean is taken: a plain mean over a set that was filled up in one place speaks of
-another mix of questions.
+The rule is Neyman's: write questions for each part in proportion to its weight times the spread of the paired
+difference there. The variance of a mean is then (sum of weight x spread) squared over the number of questions; in
+today's mix it is the variance over all of them. The ratio of the two is the saving in questions at equal certainty. It
+requires that the mean weighs parts by their share of today's questions: a plain mean over a set with extra questions in
+one part describes another mix of questions.
 
-The spread of a small part is drawn towards that over all questions, as if four more questions had it; otherwise five
-questions that agree by chance would say that a part never needs another one. A part with one question has that spread
-and no other.
+The spread of a small part is shrunk towards the spread over all questions, as if four more questions had it; otherwise
+five questions that agree by chance would show that a part never needs another one. A part with one question has the
+spread over all questions.
 
 Source: Neyman, On the two different aspects of the representative method (1934), section V; Cochran, Sampling
 Techniques (3rd ed., 1977), section 5.5; Smyth, Linear models and empirical Bayes methods (2004), section 3, for drawing
@@ -45,16 +45,16 @@ def strata(
     by: Literal["tag", "document"] = "tag",
     at_least: int = 15,
 ) -> Strata[int]:
-    """The parts of the questions, those that should be asked more first.
+    """The parts of the questions; parts with the highest share of new questions are first.
 
     Args:
         recall: shape (cells, questions).
         leader: one of two cells.
         rival: the other.
-        parts: per question the parts it belongs to.
+        parts: the parts of each question.
         groups: one label a question; questions of one label count as one, with their mean difference.
-        by: what the parts are.
-        at_least: questions below which no comparison is called settled.
+        by: the kind of parts.
+        at_least: the least number of questions to separate two cells.
 
     Raises:
         ValueError: shapes, numbers of labels or cells do not fit.
@@ -69,16 +69,16 @@ def strata(
     variance = float(of_all.var(ddof=1)) if len(of_all) > 1 else None
     members = questions_by_part(parts, n_questions)
     n_places = sum(len(set(names)) or 1 for names in parts)  # a question without a part has a place of its own
-    asked = _with_shares([_stratum(name, gaps, at, drawn, variance, n_places) for name, at in members.items()])
+    found = _with_shares([_stratum(name, gaps, at, drawn, variance, n_places) for name, at in members.items()])
     needed = questions_needed(of_all, at_least)
     overlap = any(len(set(names)) > 1 for names in parts)
     return Strata(
         by=by,
         leader=leader,
         rival=rival,
-        parts=tuple(sorted(asked, key=lambda each: (-(each.share or -1.0), each.part))),
+        parts=tuple(sorted(found, key=lambda each: (-(each.share or -1.0), each.part))),
         needed=needed,
-        needed_by_share=None if overlap else _needed_by_share(needed, len(of_all), asked, variance),
+        needed_by_share=None if overlap else _needed_by_share(needed, len(of_all), found, variance),
     )
 
 
@@ -112,14 +112,14 @@ def _with_shares(found: Sequence[Stratum]) -> list[Stratum]:
     ]
 
 
-def _needed_by_share(needed: int | None, n_groups: int, asked: Sequence[Stratum], variance: float | None) -> int | None:
-    """Each question asked by share is worth variance / (sum of weight x spread)^2 questions of today's mix.
+def _needed_by_share(needed: int | None, n_groups: int, found: Sequence[Stratum], variance: float | None) -> int | None:
+    """Each question written by share is worth variance / (sum of weight x spread)^2 questions of today's mix.
 
     Questions in no part have the spread over all.
     """
     if needed is None or not variance:
         return needed
-    said = [each for each in asked if each.sd is not None]
-    rest = 1 - sum(each.weight for each in said)
-    spread = sum(each.weight * (each.sd or 0.0) for each in said) + max(rest, 0.0) * sqrt(variance)
+    known = [each for each in found if each.sd is not None]
+    rest = 1 - sum(each.weight for each in known)
+    spread = sum(each.weight * (each.sd or 0.0) for each in known) + max(rest, 0.0) * sqrt(variance)
     return n_groups + ceil((needed - n_groups) * min(1.0, spread**2 / variance))

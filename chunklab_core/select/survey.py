@@ -1,4 +1,4 @@
-"""Everything around the verdict, from plain arguments: what moved recall, where, at what price, how far it holds."""
+"""The survey beside the verdict: what changed recall, on which parts, at which price, and how stable the lead is."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def survey(
     is_settled: bool = False,
     seed: int = 0,
 ) -> Survey:
-    """All that stands around the verdict on these cells.
+    """The survey of these cells.
 
     Args:
         recall: shape (cells, questions).
         tokens: the same shape, retrieved tokens.
-        cells: where each row lies on the axes.
-        tags: per question its tags.
-        documents: per question the documents its gold stands in, the first of them being its own; may be empty.
-        gold_tokens: per question the tokens of its longest gold.
-        groups: one label a question (see `near_duplicates.group_questions`); None: every question stands alone.
-        by_k: recall at each other k, shape as `recall`.
+        cells: the position of each row on the axes.
+        tags: the tags of each question.
+        documents: the documents that hold the gold of each question, its own first; may be empty.
+        gold_tokens: the tokens of each question's longest gold.
+        groups: one label a question (see `near_duplicates.group_questions`); None: no question has a near-duplicate.
+        by_k: recall at each other k, with the shape of `recall`.
         in_play: cells that the verdict did not rule out; None: all.
         balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
         price_counts: whether cells are ranked by `balanced`, so that other prices are other views of the leader.
-        is_settled: whether the verdict named a winner, so that no tie is left for further questions to settle.
-        seed: of all resamples and halvings.
+        is_settled: whether the verdict names a winner, so that no new questions are needed.
+        seed: seed of all resamples and halvings.
 
     Raises:
         ValueError: shapes or numbers of labels do not fit.
@@ -91,7 +91,7 @@ def _strata(
     parts: Mapping[Literal["tag", "document"], Sequence[Sequence[str]]],
     groups: Sequence[str] | None,
 ) -> tuple[Strata[int], ...]:
-    """Of the leader against the runner-up; nothing where there is none, or where there is one part."""
+    """The strata for leader and runner-up; empty without a runner-up, or with a single part."""
     several = {by: names for by, names in parts.items() if len({name for each in names for name in each}) > 1}
     return tuple(
         strata(values, leader, rival, names, groups, by=by) for rival in rivals for by, names in several.items()

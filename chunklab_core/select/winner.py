@@ -36,22 +36,22 @@ def select_winner(
 ) -> Verdict:
     """Which cell is best, if the questions can tell.
 
-    A winner needs 15 scored questions and 0.90 of each share that applies: of paired resamples of the questions; of
-    the posterior that discounts its luck; of resamples of documents, where there are 10 or more; and of resamples
-    judged by `balanced_in_play`, where tokens are given.
+    A winner needs 15 scored questions and each share that applies must be at least 0.90: the share of paired resamples
+    of the questions; the posterior probability that discounts luck; the share of resamples of documents, where there
+    are 10 or more; and the share of resamples by `balanced_in_play`, where tokens are given.
 
     Args:
         scores: shape (cells, questions), recall.
         tokens: the same shape, retrieved tokens; decides which of equal cells is the cheapest.
-        price_counts: whether cells are ranked by `balanced`, so that a winner has to be worth its tokens, too.
-        documents: one label a question, the document its answer stands in.
+        price_counts: whether cells are ranked by `balanced`, so that a winner must be worth its tokens, too.
+        documents: one label a question, the document that holds its answer.
         groups: one label a question; questions of one label are drawn together and count as one.
         balanced_lambda: the recall a cell pays for retrieving twice the fewest tokens.
-        seed: of all resamples.
-        resamples: how many are drawn for each share; with fewer, other seeds differ by more.
+        seed: seed of all resamples.
+        resamples: how many are drawn for each share; with fewer, seeds differ more.
 
     Raises:
-        ValueError: shapes or numbers of labels do not fit, something is NaN, or there is no cell or no question.
+        ValueError: shapes or numbers of labels do not fit, a value is NaN, or there is no cell or no question.
     """
     entrants = find_entrants(scores, tokens)
     n_cells, n_questions = entrants.cells.values.shape
@@ -82,7 +82,7 @@ def select_winner(
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """Per cell, shape (cells,); None where a share does not apply. `out` is by entrant."""
+    """Shares of cells, shape (cells,); None where a share does not apply. `out` has one value an entrant."""
 
     by_question: NDArray[np.float64]
     shrunk: NDArray[np.float64]
@@ -123,7 +123,7 @@ def _evidence(entrants: Entrants, shares: _Shares, drawn: Sequence[str]) -> Evid
 
     n_drawn, share = len(set(drawn)), of_leader(shares.by_question) or 0.0
     shrunk = of_leader(shares.shrunk) or 0.0
-    unsettled = len(entrants.members) > 1 and (min(share, shrunk) < BAR or n_drawn < FEW_QUESTIONS)
+    is_open = len(entrants.members) > 1 and (min(share, shrunk) < BAR or n_drawn < FEW_QUESTIONS)
     return Evidence(
         entrants=entrants,
         n_questions=n_drawn,
@@ -135,7 +135,7 @@ def _evidence(entrants: Entrants, shares: _Shares, drawn: Sequence[str]) -> Evid
         leader_recall=shares.leader_recall,
         out=shares.out,
         tail_bar=shares.tail_bar,
-        needed=_needed(entrants, drawn) if unsettled else None,
+        needed=_needed(entrants, drawn) if is_open else None,
     )
 
 
@@ -146,8 +146,8 @@ def _status(evidence: Evidence, n_cells: int) -> Status:
         return "tied"
     if evidence.share < BAR:
         return "undecided"
-    sure = evidence.n_questions >= FEW_QUESTIONS and all(share >= BAR for share in evidence.shares)
-    return "winner" if sure else "leans"
+    is_sure = evidence.n_questions >= FEW_QUESTIONS and all(share >= BAR for share in evidence.shares)
+    return "winner" if is_sure else "leans"
 
 
 def _listed(shares: NDArray[np.float64] | None) -> tuple[float, ...] | None:
@@ -155,7 +155,7 @@ def _listed(shares: NDArray[np.float64] | None) -> tuple[float, ...] | None:
 
 
 def _cheapest(entrants: Entrants, in_play: Sequence[int], drawn: Sequence[str], seed: int) -> dict[str, Any]:
-    """The fields of the verdict that tell of the cheapest cell in play."""
+    """The fields of the verdict about the cheapest cell in play."""
     if entrants.tokens is None:
         return {}
     cell = cheapest(in_play, entrants.tokens, entrants.cells.values)
@@ -185,7 +185,7 @@ def _on_balance(
 
 
 def _needed(entrants: Entrants, drawn: Sequence[str]) -> int | None:
-    """Of the leader against the runner-up, in questions that do not move together."""
+    """Questions that would separate the leader from the runner-up; questions drawn together count as one."""
     grouped = entrants.values_of(entrants.cells.by_label(drawn)).values
     questions_a_draw = len(drawn) / grouped.shape[1]
     return questions_needed(

@@ -129,7 +129,7 @@ def _inventory_lines(store: Store, found: Inventory) -> Iterator[str]:
     last_used = f"{found.last_used:%Y-%m-%d %H:%M} UTC" if found.last_used else "never"
     yield f"{_count(found.n_runs, 'run')} on record{running}; last used: {last_used}."
     if found.n_unused:
-        yield f"No recorded run uses {_count(found.n_unused, 'result')}. To remove: chunklab cache prune --unused"
+        yield f"Used by no recorded run: {_count(found.n_unused, 'result')}. Remove with: chunklab cache prune --unused"
 
 
 def _verify(_: argparse.Namespace, store: Store) -> Outcome:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chunklab_core.cache.fallback import default_cache_dir, usable_cache
 from chunklab_core.cache.overlay import open_store
@@ -26,7 +26,6 @@ from flows.progress import progress_shown
 
 if TYPE_CHECKING:
     from chunklab_core.records.report import Report
-    from flows.settings import EvaluationSettings
 
 _EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "first_run"
 _ALL_RETRIEVERS = "retrieval.compare=[dense, bm25, hybrid]"
@@ -35,7 +34,7 @@ _RETRIEVER_KEYS = ("retrieval", "retrieval.mode", "retrieval.compare")
 _DESCRIPTION = """\
 Compares chunking strategies and retrievers on your documents and questions, and tells you whether
 the difference is real. Without --docs and --questions it evaluates the bundled example: five
-strategies, each with three retrievers. A later run does again only what has changed.
+strategies, each with three retrievers. The next run redoes only what has changed.
 """
 _EPILOG = """\
 examples:
@@ -65,6 +64,29 @@ status:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `chunklab run`."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    _add_inputs(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument("--out", metavar="DIR", type=path, help="folder for report.json [chunklab_report]")
+    group.add_argument(
+        "--json", action="store_true", help="print report.json instead of the tables; with --plan, the plan as JSON"
+    )
+    group.add_argument("--quiet", action="store_true", help="print errors only")
+    group = parser.add_argument_group("execution")
+    group.add_argument("--plan", action="store_true", help="print what would run, why and for how long; run nothing")
+    group.add_argument(
+        "--refresh",
+        metavar="STAGE",
+        action="append",
+        default=[],
+        type=_stage,
+        help=f"run a stage again even if the cache has its results; may be repeated ({', '.join(all_stages())})",
+    )
+    group.add_argument("--no-cache", action="store_true", help="reuse nothing and keep nothing")
+    add_cache_dir(group)
+    group.add_argument("--runner", choices=["threads"], default="threads", help="where the tasks run [threads]")
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("input").add_argument
     add("--docs", metavar="PATH", type=path, help="folder of documents (Markdown, text, PDF, DOCX), or one document")
     add("--questions", metavar="FILE", type=path, help="questions with the passages that answer them (YAML, see below)")
@@ -79,23 +101,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="one setting, such as retrieval.top_k=8; overrides the file, may be repeated",
     )
     add("--compare-retrievers", action="store_true", help="run every strategy with dense, bm25 and hybrid retrieval")
-    add = parser.add_argument_group("output").add_argument
-    add("--out", metavar="DIR", type=path, help="folder for report.json [chunklab_report]")
-    add("--json", action="store_true", help="print report.json instead of the tables; with --plan, the plan as JSON")
-    add("--quiet", action="store_true", help="print errors only")
-    group = parser.add_argument_group("execution")
-    group.add_argument("--plan", action="store_true", help="print what would run, why and for how long; run nothing")
-    group.add_argument(
-        "--refresh",
-        metavar="STAGE",
-        action="append",
-        default=[],
-        type=_stage,
-        help=f"run a stage again even if the cache has its results; may be repeated ({', '.join(all_stages())})",
-    )
-    group.add_argument("--no-cache", action="store_true", help="reuse nothing and keep nothing")
-    add_cache_dir(group)
-    group.add_argument("--runner", choices=["threads"], default="threads", help="where the tasks run [threads]")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -117,20 +122,9 @@ def run(options: argparse.Namespace) -> int:
         if options.plan:
             text = _plan(options, store, prepared)
         else:
-            from flows.settings import EvaluationSettings
-
-            settings = EvaluationSettings(
-                docs=str(docs),
-                questions=str(questions),
-                config=options.config,
-                overrides=overrides,
-                out=str(out),
-                refresh=options.refresh,
-                cache_dir=str(cache),
-                prepared=prepared,
-            )
+            inputs = {"docs": str(docs), "questions": str(questions), "overrides": overrides, "prepared": prepared}
             with about_to_begin(store):
-                text = _rendered(options, _evaluate(options, settings), out)
+                text = _rendered(options, _evaluate(options, inputs, out, cache), out)
     if options.json or not options.quiet:
         print(text)  # noqa: T201
     return status.DONE
@@ -202,41 +196,43 @@ def _rendered(options: argparse.Namespace, report: "Report", out: Path) -> str:
 # ---------------------------------------------------------------- the flow
 
 
-def _evaluate(options: argparse.Namespace, settings: "EvaluationSettings") -> "Report":
+def _evaluate(options: argparse.Namespace, inputs: dict[str, Any], out: Path, cache: Path) -> "Report":
     """Runs the flow and keeps its history; raises an error of the flow as it was raised inside.
 
     So Prefect need not print the error too, with a traceback for every task that waited. The history has it.
     """
+    from flows.settings import EvaluationSettings
+
+    kept = {"config": options.config, "refresh": options.refresh, "out": str(out), "cache_dir": str(cache)}
+    settings = EvaluationSettings(**inputs, **kept)
     if os.environ.get("PREFECT_LOGGING_LEVEL") == "WARNING":  # our own setting; with another level, Prefect prints all
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     from flows.server import history_kept, wait_until_recorded
 
-    with progress_shown(options.quiet, "starting Prefect") as stop:
-        _import_flow()
+    with progress_shown(options.quiet, "starting Prefect") as stop, _prefect_imported(), history_kept():
         from flows.evaluation import evaluate
 
-        with history_kept():
-            try:
-                state = evaluate(settings, return_state=True)
-                report: Report = state.result()
-            except Exception as error:
-                if stop.wanted:
-                    raise KeyboardInterrupt from error
-                raise
-            stages = report.provenance.run.stages
-            if state.state_details.flow_run_id:
-                n_tasks = 1 + sum(stage.reused + stage.run for stage in stages.values())
-                wait_until_recorded(state.state_details.flow_run_id, n_tasks)
+        try:
+            state = evaluate(settings, return_state=True)
+            report: Report = state.result()
+        except Exception as error:
+            if stop.wanted:
+                raise KeyboardInterrupt from error
+            raise
+        if state.state_details.flow_run_id:
+            n_tasks = 1 + sum(stage.reused + stage.run for stage in report.provenance.run.stages.values())
+            wait_until_recorded(state.state_details.flow_run_id, n_tasks)
     return report
 
 
-def _import_flow() -> None:
+@contextlib.contextmanager
+def _prefect_imported() -> Iterator[None]:
     """Imports Prefect without garbage collection: there is no garbage yet, and collecting takes a sixth of the time."""
-    if "prefect" in sys.modules or not gc.isenabled():
-        return
-    gc.disable()
-    try:
-        importlib.import_module("flows.evaluation")
-        gc.freeze()
-    finally:
-        gc.enable()
+    if "prefect" not in sys.modules and gc.isenabled():
+        gc.disable()
+        try:
+            importlib.import_module("flows.evaluation")
+            gc.freeze()
+        finally:
+            gc.enable()
+    yield

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_cache import NEW, OLD, ONLY_OLD, ORPHAN, filled, ran
 
 from chunklab_core.cache import runs
 from chunklab_core.cache.maintenance import clear, inventory, verify
@@ -11,7 +12,6 @@ from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.prune import prune
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import ConfigError
-from tests.core.cache.small_cache import NEW, OLD, ONLY_OLD, ORPHAN, filled, ran
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from small_cache import NEW, OLD, ONLY_NEW, ONLY_OLD, ORPHAN, SHARED, ago, filled, ran
 
 from chunklab_core import pipeline
 from chunklab_core.cache import keys as fingerprint
@@ -15,7 +16,6 @@ from chunklab_core.cache.shelves import Shelves
 from chunklab_core.cache.store import Store
 from chunklab_core.errors import CacheRefusedError
 from chunklab_core.report.json import report_to_mapping
-from tests.core.cache.small_cache import NEW, OLD, ONLY_NEW, ONLY_OLD, ORPHAN, SHARED, ago, filled, ran
 
 
 @pytest.fixture

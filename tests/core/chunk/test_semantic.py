@@ -70,7 +70,7 @@ def test_the_sentences_of_a_document_are_embedded_in_one_call() -> None:
 
 
 def test_a_model_without_its_embedder_is_refused_when_it_is_needed() -> None:
-    with pytest.raises(ConfigError, match="'some-model', but no embedder for it was handed over"):
+    with pytest.raises(ConfigError, match="'some-model', but no embedder was given"):
         chunk_document(TOPICS, make_chunker("semantic", model="some-model"))
 
 

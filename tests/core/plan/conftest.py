@@ -4,8 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-
-from tests.core.plan.plan_world import World
+from plan_world import World
 
 
 @pytest.fixture(scope="session")

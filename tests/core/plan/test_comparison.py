@@ -1,9 +1,10 @@
 """Which earlier run a run is compared with."""
 
+from plan_world import World
+
 from chunklab_core import pipeline
 from chunklab_core.cache import runs
 from chunklab_core.plan.reasons import Reason
-from tests.core.plan.plan_world import World
 
 
 def test_a_run_is_compared_with_the_last_one_over_the_same_documents_and_questions(world: World) -> None:

@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from plan_world import World
+
 from chunklab_core.plan.counts import Amount
 from chunklab_core.plan.text import plan_text
-from tests.core.plan.plan_world import World
 
 
 def test_texts_are_counted_exactly_where_the_chunks_are_known_and_else_guessed_from_the_run_before(

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from plan_world import World
+
 from chunklab_core.plan.counts import Amount
 from chunklab_core.plan.reasons import Reason
 from chunklab_core.plan.sentences import sentence
 from chunklab_core.plan.text import plan_text
-from tests.core.plan.plan_world import World
 
 
 def test_on_an_empty_cache_everything_runs_for_the_first_time(tmp_path: Path) -> None:

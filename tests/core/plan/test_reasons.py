@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from plan_world import HALVES, LETTERS, World
 
 from chunklab_core import pipeline
 from chunklab_core.cache import keys as fingerprint
@@ -17,7 +18,6 @@ from chunklab_core.plan import comparison
 from chunklab_core.plan.reasons import Code, Reason, document_changes, question_changes
 from chunklab_core.plan.recorded import recorded
 from chunklab_core.plan.sentences import _SENTENCES, sentence
-from tests.core.plan.plan_world import HALVES, LETTERS, World
 
 Change = Callable[[World], object]
 

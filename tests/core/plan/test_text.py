@@ -4,12 +4,12 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from plan_world import World
 
 from chunklab_core.plan.counts import Amount
 from chunklab_core.plan.plan import Plan, Step
 from chunklab_core.plan.reasons import Reason, Reasons
 from chunklab_core.plan.text import duration, plan_text, plan_to_mapping
-from tests.core.plan.plan_world import World
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -61,7 +61,7 @@ def test_the_verdict_begins_with_its_status_and_gives_its_reasons(report: Report
     ) in " ".join(text.split())
     assert "Warning: Fewer than 15 questions are scored." in text
     assert "Reused 40 of 40 stage results: parse 5/5, chunk 5/5" in text
-    assert "Reused inside" not in text
+    assert "items reused" not in text
 
 
 def test_items_that_new_results_reused_are_summed_by_stage(report: Report) -> None:
@@ -74,8 +74,8 @@ def test_items_that_new_results_reused_are_summed_by_stage(report: Report) -> No
     run = replace(report.provenance.run, made=made)
     text = " ".join(screen(replace(report, provenance=replace(report.provenance, run=run))).split())
 
-    assert "Prefect. Reused inside embed: 1,216 of 1,430." in text
-    assert text.count("Reused inside") == 1
+    assert "Prefect. Within embed: 1,216 of 1,430 items reused." in text
+    assert text.count("items reused") == 1
     assert text.endswith("Report: out/report.json")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.core.score.gold_worlds import CORPUS, QUESTIONS, located_corpus
+from gold_worlds import CORPUS, QUESTIONS, located_corpus
 
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document, Span

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from chunklab_core import pipeline
+from chunklab_core import graph, pipeline
 from chunklab_core.cache.store import Store
 from chunklab_core.records.report import Report
 from chunklab_core.report.json import report_to_mapping
@@ -75,7 +75,7 @@ class World:
 
     def keys(self) -> dict[str, set[str]]:
         store = Store(self.folder / "cache")
-        work = pipeline.nodes(store, prepare(self.folder / "docs", self.write(), self.settings(), store))
+        work = graph.nodes(store, prepare(self.folder / "docs", self.write(), self.settings(), store))
         return {one.stage: {other.ref for other in work if other.stage == one.stage} for one in work}
 
 

@@ -46,7 +46,7 @@ def test_info_shows_the_cache_and_changes_nothing(store: Store, capsys: pytest.C
     status, out, err = ended(capsys, store.root, "info")
     assert (status, err) == (0, "")
     assert "results of chunk" in out
-    assert "No recorded run uses 2 results." in out
+    assert "Used by no recorded run: 2 results." in out
     assert json.loads(ended(capsys, store.root, "info", "--json")[1])["n_unused"] == 2
     assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
 

@@ -9,11 +9,13 @@ from typing import Any
 from chunklab_core import pipeline
 from chunklab_core.cache.protocol import Ref
 from chunklab_core.cache.store import Store
+from chunklab_core.graph import nodes
 from chunklab_core.plan.plan import Plan, make_plan
 from chunklab_core.plan.reasons import Reasons
 from chunklab_core.plan.sentences import sentence
 from chunklab_core.records.report import Report
 from chunklab_core.stages.prepare import prepare
+from chunklab_core.stages.stage import Node
 
 LETTERS = """
 import numpy as np
@@ -80,9 +82,9 @@ class World:
     def run(self) -> Report:
         return pipeline.evaluate(self.docs, self.question_file, self.settings, cache=self.store.root)
 
-    def prepared(self) -> tuple[Ref, list[pipeline.Node]]:
+    def prepared(self) -> tuple[Ref, list[Node]]:
         inputs = prepare(self.docs, self.question_file, self.settings, self.store)
-        return inputs, pipeline.nodes(self.store, inputs)
+        return inputs, nodes(self.store, inputs)
 
     def plan(self, refresh: Collection[str] = ()) -> Plan:
         return make_plan(self.store, *self.prepared(), refresh)

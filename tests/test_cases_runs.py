@@ -225,9 +225,9 @@ def forget_code() -> None:
         remembered.cache_clear()
 
 
-@pytest.mark.parametrize("module", ["chunk.fixed", "chunk.boundaries", "tokens", "text"])
-def test_c23b_a_changed_body_of_a_function_that_chunking_calls_cuts_anew(
-    module: str, world: World, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("module", "n_strategies"), [("chunk.fixed", 1), ("tokens", 3)])
+def test_c23b_a_changed_function_that_chunking_calls_cuts_again(
+    module: str, n_strategies: int, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.write(keys_md=KEYS)
     first, source_of, name = world.run(KEY), fingerprint._source_of, f"chunklab_core.{module}"
@@ -241,7 +241,7 @@ def test_c23b_a_changed_body_of_a_function_that_chunking_calls_cuts_anew(
     forget_code()
     third = world.run(KEY)
 
-    assert made(second)["chunk"] == made(first)["chunk"] == 3
+    assert (made(first)["chunk"], made(second)["chunk"]) == (3, n_strategies)
     assert sum(made(third).values()) == 0  # the old code has its old results
     assert figures(first) == figures(second) == figures(third)  # what ran was the old code each time
 

@@ -8,6 +8,7 @@ import pytest
 from pages import ROOT
 
 from flows import cli
+from flows.commands import run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -15,7 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 def test_without_the_example_one_line_names_the_needed_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "_EXAMPLE", tmp_path / "examples" / "first_run")
+    monkeypatch.setattr(run, "_EXAMPLE", tmp_path / "examples" / "first_run")
 
     assert cli.run(["--out", str(tmp_path / "out")]) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -306,6 +306,8 @@ def test_an_interrupt_ends_in_one_line_and_keeps_finished_results(prefect_backen
     assert [path for path in parsed.rglob("*") if path.is_file() and len(path.name) == 64]
 
 
+@pytest.mark.slow
+@pytest.mark.prefect
 def test_an_interrupt_that_ends_the_temporary_server_too_ends_the_run_soon(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"}
     (tmp_path / "home").mkdir()

@@ -179,7 +179,7 @@ def test_c09_scores_are_those_of_the_formula_and_nothing_shared_is_no_hit() -> N
     for constants, by_query in expected("C09")["bm25"].items():
         k1, b = (float(part.partition("=")[2]) for part in constants.split(","))
         for query, hits in by_query.items():
-            (found,) = bm25.rank(index, [query], k1=k1, b=b, depth=given("C09")["k"], tokenize=tokenize)
+            (found,) = bm25.rank(index, [tokenize(query)], k1=k1, b=b, depth=given("C09")["k"])
             assert [names[row] for row in found.rows] == list(hits)  # in order, equal scores by id
             assert found.scores.tolist() == pytest.approx(list(hits.values()), abs=1e-6)
 
@@ -187,7 +187,7 @@ def test_c09_scores_are_those_of_the_formula_and_nothing_shared_is_no_hit() -> N
 def test_c09_what_bm25_does_not_find_leaves_the_other_order_as_it_is() -> None:
     names, texts = zip(*given("C09")["chunks"].items(), strict=True)
     fusion = given("C09")["hybrid"]
-    keywords = bm25.rank(build_bm25(texts), [fusion["query"]], k1=1.2, b=0.75, depth=4, tokenize=tokenize)
+    keywords = bm25.rank(build_bm25(texts), [tokenize(fusion["query"])], k1=1.2, b=0.75, depth=4)
     order = np.array([names.index(name) for name in fusion["dense_order"]])
     (found,) = hybrid.rank([[Ranking(order, np.arange(4.0, 0.0, -1.0))], keywords], rrf_k=60, candidates=4, depth=4)
 

@@ -164,7 +164,7 @@ def test_a_file_whose_name_is_not_utf8_is_skipped_with_the_reason(world: World) 
     )
 
     world.docs = world.docs.rename(world.folder / odd)
-    with pytest.raises(ConfigError, match=r"not UTF-8; rename its folders") as caught:
+    with pytest.raises(ConfigError, match=r"is not UTF-8. Rename its folders") as caught:
         world.report(world.settings())
     assert str(caught.value).isascii()
 
@@ -239,7 +239,7 @@ def test_one_that_takes_no_name_of_a_model_gets_the_bundled_one_and_no_parameter
 
 @pytest.mark.parametrize("key", ["name", "embed", "base"])
 def test_a_parameter_that_means_something_else_is_refused_by_name(world: World, key: str) -> None:
-    with pytest.raises(ConfigError, match=f"cannot be called '{key}'"):
+    with pytest.raises(ConfigError, match=f"has the reserved name '{key}'"):
         world.report(world.settings({"name": "fixed", "params": {key: "x"}}))
 
 

@@ -168,11 +168,14 @@ DENSE |= {f"{stage} {name}/{r}" for stage in ("retrieve", "score") for name in S
 EDITS: dict[str, tuple[dict[str, tuple[str, str]], set[str]]] = {
     "a message of errors.py": ({"errors.py": ("did you mean", "was it")}, set()),
     "a message in a chunker": ({"chunk/parameters.py": ("Lower {low}", "Reduce {low}")}, set()),
-    "a field of the report": ({"records/report.py": ("    seed: int\n", "    seed: int\n    more: int\n")}, set()),
-    "the report's words": ({"report/console.py": ("return ", "return 0 or ")}, set()),
+    "a field of the report": (
+        {"records/report.py": ("    seed: Count\n", "    seed: Count\n    more: Count\n")},
+        set(),
+    ),
+    "the report's words": ({"report/warnings.py": ("return ", "return 0 or ")}, set()),
     "a line of the store": ({"cache/store.py": ("return ", "return 0 or ")}, set()),
     "a line of the YAML reader": ({"inputs/yaml.py": ("_MAX_DEPTH = 40", "_MAX_DEPTH = 41")}, set()),
-    "a line of the plan": ({"plan/estimates.py": ("_PIECES = 50", "_PIECES = 51")}, set()),
+    "a line of the plan": ({"plan/estimates.py": ("_NEWEST = 50", "_NEWEST = 51")}, set()),
     "a metric": (
         {
             "score/noise.py": ("", METRIC),

@@ -169,7 +169,7 @@ EDITS: dict[str, tuple[dict[str, tuple[str, str]], set[str]]] = {
     "a message of errors.py": ({"errors.py": ("did you mean", "was it")}, set()),
     "a message in a chunker": ({"chunk/parameters.py": ("Lower {low}", "Reduce {low}")}, set()),
     "a field of the report": (
-        {"records/report.py": ("    seed: Count\n", "    seed: Count\n    more: Count\n")},
+        {"records/report.py": ("seed: Count", "seed: Count\n    more: Count")},
         set(),
     ),
     "the report's words": ({"report/warnings.py": ("return ", "return 0 or ")}, set()),

@@ -173,11 +173,11 @@ class World:
 
     def evaluate(self, cache: Path, *overrides: str) -> dict[str, Any]:
         """The figures of a run in this process without Prefect, with another cache."""
-        from chunklab_core.inputs.settings import load_config
+        from chunklab_core.stages.prepare import read_config
 
         arguments = self.arguments(*(part for override in overrides for part in ("--set", override)))
         settings = [value for name, value in pairwise(arguments) if name == "--set"]
-        config = load_config(None, [*settings, f"retrieval.compare={json.dumps(RETRIEVERS)}"])
+        config = read_config(None, [*settings, f"retrieval.compare={json.dumps(RETRIEVERS)}"])
         report = pipeline.evaluate(self.docs, self.folder / "questions.yaml", config, cache=cache)
         return figures(json.loads(report_to_json(report)))
 

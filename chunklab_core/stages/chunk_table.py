@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from chunklab_core.cache.formats import text_of_array, unpack_arrays
 from chunklab_core.cache.protocol import READ_TOGETHER, Ref, ResultStore, in_step
 from chunklab_core.chunk.stored import unpack_chunks
-from chunklab_core.parse.stored import unpack_document
 from chunklab_core.records.chunks import Chunk
 from chunklab_core.records.documents import Document
-from chunklab_core.stages.documents import document_entries
+from chunklab_core.stages.documents import document_entries, stored_documents
 
 
 class ChunkTable:
@@ -63,8 +62,7 @@ class ChunkTable:
         return next(self._read([index]))
 
     def _read(self, indices: Sequence[int]) -> Iterator[tuple[Document, list[Chunk]]]:
-        parsed = self._store.get_all_items("parse", [self._parsed_keys[index] for index in indices])
         chunks = self._store.get_all_items("chunk", [self._chunk_keys[index] for index in indices])
-        for index in indices:
-            document = unpack_document(self.doc_ids[index], parsed[self._parsed_keys[index]])[0]
+        ids, keys = [self.doc_ids[index] for index in indices], [self._parsed_keys[index] for index in indices]
+        for index, (document, _) in zip(indices, stored_documents(self._store, ids, keys), strict=True):
             yield document, unpack_chunks(document, chunks[self._chunk_keys[index]])

@@ -54,8 +54,12 @@ def _in_keys(old: dict[str, Any], new: dict[str, Any], path: str) -> Iterator[st
 
 
 def main(old: str, new: str) -> int:
-    """The exit status: 0 where the reports are the same, 1 where they differ."""
-    before, after = (json.loads(Path(path).read_text(encoding="utf-8")) for path in (old, new))
+    """The exit status: 0 where the reports are the same, 1 where they differ, 2 where one cannot be read."""
+    try:
+        before, after = (json.loads(Path(path).read_text(encoding="utf-8")) for path in (old, new))
+    except (OSError, ValueError) as error:
+        print(f"Cannot read a report: {error}. Give the paths of two report.json files.", file=sys.stderr)
+        return 2
     found = list(differences(before, after))
     print("\n".join(found) if found else "The same but for wording and the record of the run.")
     return 1 if found else 0

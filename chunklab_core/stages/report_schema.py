@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import chunklab_core.report
-from chunklab_core.report.schema import report_schema
 from chunklab_core.score import METRICS, is_share
 
 PATH = Path(chunklab_core.report.__file__).with_name("report.schema.json")
@@ -19,6 +18,8 @@ _WIDTH = 120
 
 def schema_text() -> str:
     """The text of the schema file; ends with a newline."""
+    from chunklab_core.report.schema import report_schema  # pydantic is slow to import, and a run needs none of it
+
     return _text(report_schema({metric: is_share(metric) for metric in METRICS}), "") + "\n"
 
 

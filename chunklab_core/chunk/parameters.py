@@ -12,7 +12,7 @@ def check_overlap(chunker: object) -> None:
     size, overlap = need_whole(chunker, "chunk_size", 1), need_whole(chunker, "overlap", 0)
     need_flag(chunker, "heading_path")
     if overlap >= size:
-        raise _disorder(chunker, "overlap", "chunk_size", "less than", "or the chunks never move on")
+        raise _disorder(chunker, "overlap", "chunk_size", "less than", "or every chunk would begin at the same place")
 
 
 def check_limits(chunker: object) -> None:
@@ -58,5 +58,5 @@ def _disorder(chunker: object, low: str, high: str, bound: str, why: str) -> Con
     name = method_name(chunker)
     return ConfigError(
         f"{name}.{low} is {getattr(chunker, low)} and {name}.{high} is {getattr(chunker, high)}; {low} must be {bound} "
-        f"{high}, {why}. Lower {low} or raise {high}."
+        f"{high}, {why}. Decrease {low} or increase {high}."
     )

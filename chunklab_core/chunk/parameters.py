@@ -58,5 +58,5 @@ def _disorder(chunker: object, low: str, high: str, bound: str, why: str) -> Con
     name = method_name(chunker)
     return ConfigError(
         f"{name}.{low} is {getattr(chunker, low)} and {name}.{high} is {getattr(chunker, high)}; {low} must be {bound} "
-        f"{high}, {why}. Decrease {low} or increase {high}."
+        f"{high}, {why}. Lower {low} or raise {high}."
     )

@@ -167,7 +167,7 @@ DENSE |= {f"{stage} {name}/{r}" for stage in ("retrieve", "score") for name in S
 
 EDITS: dict[str, tuple[dict[str, tuple[str, str]], set[str]]] = {
     "a message of errors.py": ({"errors.py": ("did you mean", "was it")}, set()),
-    "a message in a chunker": ({"chunk/parameters.py": ("Decrease {low}", "Reduce {low}")}, set()),
+    "a message in a chunker": ({"chunk/parameters.py": ("Lower {low}", "Reduce {low}")}, set()),
     "a field of the report": ({"records/report.py": ("    seed: int\n", "    seed: int\n    more: int\n")}, set()),
     "the report's words": ({"report/console.py": ("return ", "return 0 or ")}, set()),
     "a line of the store": ({"cache/store.py": ("return ", "return 0 or ")}, set()),

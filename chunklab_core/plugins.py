@@ -126,7 +126,7 @@ def _existing_file(reference: str, source: str, base: Path | None) -> Path:
     path = (base or Path()) / Path(source).expanduser()
     if not path.is_file():
         raise ConfigError(
-            f"{reference!r}: the file {source} does not exist. Write its path from the folder of the configuration."
+            f"{reference!r}: the file {source} does not exist. Write its path relative to the settings file."
         )
     return path.resolve()
 

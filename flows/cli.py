@@ -16,7 +16,7 @@ from flows import status
 
 COMMANDS = {
     "run": "compare strategies on your documents and questions",
-    "cache": "show, check or shrink the cache",
+    "cache": "show, check, prune or clear the cache",
 }
 """Each command with one line about it; its module is `flows.commands.NAME`."""
 

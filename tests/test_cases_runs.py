@@ -124,7 +124,7 @@ def test_c08_documents_without_text_are_named_and_the_run_continues(world: World
     world.write(one_txt=one, two_txt=two, none_txt=none, blank_txt=blank)
     report = world.run(question("one", "Which sentence?", "One sentence only"))
 
-    assert all(f"{name} holds no text" in messages(report) for name in ("none.txt", "blank.txt"))
+    assert all(f"{name} has no text" in messages(report) for name in ("none.txt", "blank.txt"))
     assert {name: len(chunks) for name, chunks in report.chunks.items()} == {"fixed": 2, "semantic": 2, "structure": 2}
 
 
@@ -197,7 +197,7 @@ def test_c19_a_scan_is_named_and_the_run_continues_with_the_other_file(world: Wo
         strategies=[{"name": "whole_document"}],
     )
 
-    assert "scan_only.pdf holds no text: has no text layer" in messages(report)
+    assert "scan_only.pdf has no text layer" in messages(report)
     assert {cell.cell: cell.recall_at_k for cell in report.cells}["whole_document/bm25"] == 1.0
 
 

@@ -76,7 +76,7 @@ def _method(name: str, base: Path | None) -> Any:
     if not isinstance(name, str) or not (name in BUILTINS or is_plugin(name)):
         guess = did_you_mean(str(name), list(BUILTINS))
         raise ConfigError(
-            f"There is no chunking strategy {name!r}{guess} Known: {', '.join(BUILTINS)}, or a class of your own "
+            f"Unknown chunking strategy {name!r}{guess} Known: {', '.join(BUILTINS)}, or a class of your own "
             "as file.py:Class or package.module:Class."
         )
     method = load_plugin(BUILTINS.get(name, name), base)

@@ -12,7 +12,7 @@ def check_overlap(chunker: object) -> None:
     size, overlap = need_whole(chunker, "chunk_size", 1), need_whole(chunker, "overlap", 0)
     need_flag(chunker, "heading_path")
     if overlap >= size:
-        raise _disorder(chunker, "overlap", "chunk_size", "less than", "or the chunks never move on")
+        raise _disorder(chunker, "overlap", "chunk_size", "less than", "or every chunk would begin at the same place")
 
 
 def check_limits(chunker: object) -> None:

@@ -63,7 +63,7 @@ def questions_from_text(text: str, source: str = "questions") -> tuple[Question,
 def _list_of_questions(yaml_text: YamlText) -> list[Node]:
     root = yaml_text.compose()
     if root is None or is_null(root):
-        raise ConfigError(f"{yaml_text.source} holds no questions. {_SHAPE}")
+        raise ConfigError(f"{yaml_text.source} has no questions. {_SHAPE}")
     if not isinstance(root, MappingNode):
         raise ConfigError(f"{yaml_text.where(root)}: the file does not begin with `questions:`. {_SHAPE}")
     items: Node | None = None
@@ -74,10 +74,10 @@ def _list_of_questions(yaml_text: YamlText) -> list[Node]:
             )
         items = value_node
     if items is None or is_null(items) or (isinstance(items, SequenceNode) and not items.value):
-        raise ConfigError(f"{yaml_text.source} holds no questions. {_SHAPE}")
+        raise ConfigError(f"{yaml_text.source} has no questions. {_SHAPE}")
     if not isinstance(items, SequenceNode):
         raise ConfigError(
-            f"{yaml_text.where(items)}: `questions` is {_kind(items)} and not a list. Begin each question with a dash."
+            f"{yaml_text.where(items)}: `questions` is {_kind(items)}, not a list. Begin each question with a dash."
         )
     return yaml_text.items(items)
 
@@ -122,7 +122,7 @@ class _Reader:
         if node is None or is_null(node):
             return ()
         if not isinstance(node, SequenceNode):
-            raise self._error(node, f"gold_snippets is {_kind(node)} and not a list", "Begin each passage with a dash.")
+            raise self._error(node, f"gold_snippets is {_kind(node)}, not a list", "Begin each passage with a dash.")
         return tuple(
             self._slot(item, f"slot {at} of gold_snippets")
             for at, item in enumerate(self.yaml_text.items(node, self.name), start=1)
@@ -148,7 +148,7 @@ class _Reader:
     def _word(self, node: Node, what: str, remedy: str = "Write its text.") -> str:
         """A scalar exactly as typed."""
         if not isinstance(node, ScalarNode):
-            raise self._error(node, f"{what} is {_kind(node)} and not text", _TEXT_REMEDY)
+            raise self._error(node, f"{what} is {_kind(node)}, not text", _TEXT_REMEDY)
         if is_null(node) and node.value:
             raise self._error(node, f"{what} is {node.value}", "Put it in quotes if you mean the word itself.")
         self.yaml_text.check_scalar(node, self.name)
@@ -161,7 +161,7 @@ class _Reader:
         if node is None or is_null(node):
             return ()
         if not isinstance(node, SequenceNode):
-            raise self._error(node, f"{what} is {_kind(node)} and not a list", f"Write `{what}: [one, another]`.")
+            raise self._error(node, f"{what} is {_kind(node)}, not a list", f"Write `{what}: [one, another]`.")
         return tuple(
             self._word(item, f"entry {at} of {what}")
             for at, item in enumerate(self.yaml_text.items(node, self.name), start=1)

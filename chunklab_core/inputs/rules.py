@@ -43,7 +43,7 @@ def _whole(low: int, high: int = 2**53) -> Rule:
 def _text(value: object) -> str:
     if isinstance(value, str) and value.strip():
         return value
-    raise RefusedError("Write text, in quotes where it looks like a number or holds a colon and a space.")
+    raise RefusedError("Write text, in quotes if it looks like a number or contains a colon and a space.")
 
 
 def _prompt(value: object) -> str | None:

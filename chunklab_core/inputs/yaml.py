@@ -37,14 +37,17 @@ _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)")
 _GLUED_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _GLUED_COMMENT = re.compile(r"[ \t]+#[^\s#!]")
 _ADVICE = (
-    ("mapping values are not allowed", "Put a text that holds a colon followed by a space in quotes."),
-    ("cannot start any token", "Indent with spaces, not tabs; put a text that begins with a special sign in quotes."),
+    ("mapping values are not allowed", "Put text that contains a colon and a space in quotes."),
+    (
+        "cannot start any token",
+        "Indent with spaces, not tabs; put text that begins with a special character in quotes.",
+    ),
     ("tab character", "Indent with spaces, not tabs."),
     ("alphabetic or numeric", "Put a text that begins with * or & in quotes."),
     ("alias", "Put a text that begins with * in quotes."),
     ("end of stream", "Close the quotes or brackets that are open here."),
     ("another document", "Keep one document in the file: remove the line with three dashes."),
-    ("", "Check the indentation here, and put a text that begins with or holds special signs in quotes."),
+    ("", "Check the indentation here, and put text with special characters in quotes."),
 )
 
 

@@ -34,7 +34,7 @@ def list_documents(docs: Path, readers: Collection[str]) -> tuple[Path, list[Sou
         ConfigError: the folder does not exist, cannot be read, or holds no file of a supported format.
     """
     if not docs.exists():
-        raise ConfigError(f"There is no folder {docs}. Give the folder that holds your documents with --docs.")
+        raise ConfigError(f"The folder {docs} does not exist. Give the folder of your documents with --docs.")
     folder = docs if docs.is_dir() else docs.parent
     names = sorted(_walk(folder)) if docs.is_dir() else [docs.name]
     listed: list[SourceFile] = []
@@ -94,10 +94,10 @@ def _refuse_nothing(docs: Path, listed: list[SourceFile], skipped: list[UnreadFi
     if listed:
         return
     if not skipped:
-        raise ConfigError(f"The folder {docs} is empty. Give a folder that holds documents with --docs.")
+        raise ConfigError(f"The folder {docs} is empty. Give a folder with documents with --docs.")
     example = skipped[0]
     raise ConfigError(
-        f"{docs} holds no document that can be read. {len(skipped)} files are skipped; for example, {example.path} "
+        f"{docs} has no document that can be read. {len(skipped)} files are skipped; for example, {example.path} "
         f"{note_text(example.note)}. Give a folder with Markdown, text, PDF or DOCX files."
     )
 

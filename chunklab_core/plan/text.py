@@ -84,7 +84,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 def _total(plan: Plan) -> str:
     """How long the run will take, as far as that is known."""
     if not plan.has_history:
-        return "no estimate: first run on this machine"
+        return "no estimate: no earlier run on this machine in the cache"
     if plan.seconds is None:
         return "no estimate: nothing similar has run on this machine"
     n_unknown = _n_unknown(plan)

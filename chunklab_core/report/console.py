@@ -219,11 +219,13 @@ def _cheapest(report: Report) -> str:
     """The cheapest cell in play, and what it may cost in recall."""
     verdict = report.verdict
     cell = next(cell for cell in report.cells if cell.cell == verdict.cheapest_in_play)
-    sentence = f"Cheapest in play: {as_data(cell.cell)}, {cell.retrieved_tokens_at_k:,.0f} tokens a question"
+    sentence = f"Cheapest cell not ruled out: {as_data(cell.cell)}, {cell.retrieved_tokens_at_k:,.0f} tokens a question"
     if cell.cell == verdict.leader or verdict.cheapest_difference is None or verdict.cheapest_ci95 is None:
         return f"{sentence}."
     low, high = verdict.cheapest_ci95
-    difference = f"recall {verdict.cheapest_difference:+.3f} against the leader (95 % CI {low:+.3f} to {high:+.3f})"
+    difference = (
+        f"recall {verdict.cheapest_difference:+.3f} compared with the leader (95 % CI {low:+.3f} to {high:+.3f})"
+    )
     return f"{sentence}; {difference}."
 
 
@@ -240,7 +242,7 @@ def _reuse(report: Report) -> Text:
     run = report.provenance.run
     stages = ", ".join(f"{as_data(name)} {each.reused}/{each.reused + each.run}" for name, each in run.stages.items())
     reused, made = sum(each.reused for each in run.stages.values()), sum(each.run for each in run.stages.values())
-    seconds = f"{run.wall_seconds:,.1f} s after the start of Prefect"
+    seconds = f"{run.wall_seconds:,.1f} s, not counting the start of Prefect"
     inside = "".join(_reused_inside(run.made))
     return Text(f"Reused {reused} of {reused + made} stage results: {stages}; {seconds}.{inside}")
 

@@ -32,7 +32,7 @@ def survey_lines(report: Report) -> Iterator[str]:
 def _axes(report: Report) -> Iterator[str]:
     moved = [axis for axis in report.axes.effects if axis.moved is not None][:_AXES_SHOWN]
     if moved:
-        yield f"Moved recall: {'; '.join(map(_axis, moved))}."
+        yield f"What changed recall: {'; '.join(map(_axis, moved))}."
 
 
 def _axis(axis: AxisEffect) -> str:
@@ -61,7 +61,7 @@ def _stability(report: Report) -> str:
         n_lost, n_views = (sum(view.kind == kind for view in views) for views in (lost, stability.views))
         named += [f"{n_lost} of {n_views} halves of the {kind}"] if n_lost else []
     differs = f"; not in: {', '.join(named)}" if named else ""
-    return f"The lead of {stability.leader} holds in {stability.n_held} of {stability.n_views} views{differs}."
+    return f"{stability.leader} keeps the lead in {stability.n_held} of {stability.n_views} other views{differs}."
 
 
 def _next_questions(found: Sequence[Strata[str]]) -> Iterator[str]:
@@ -70,5 +70,5 @@ def _next_questions(found: Sequence[Strata[str]]) -> Iterator[str]:
         parts = [(each.part, each.share) for each in strata.parts if each.share]
         if strata.needed is not None and len(parts) > 1:
             shown = [f"{part} ({100 * share:.0f} %)" for part, share in parts[:_PARTS_SHOWN]]
-            yield f"To settle this sooner, write new questions for these {strata.by}s: {', '.join(shown)}."
+            yield f"To reach a verdict sooner, write new questions for these {strata.by}s: {', '.join(shown)}."
             return

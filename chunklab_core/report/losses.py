@@ -22,7 +22,8 @@ def lines_of_loss(report: Report) -> Iterator[str]:
     cell = next(cell for cell in report.cells if cell.cell == report.verdict.leader)
     lost = sorted((entry for entry in cell.loss.items() if entry[1]), key=lambda entry: -entry[1])
     if lost:
-        yield f"The leader {cell.cell} loses {1 - cell.recall_at_k:.3f} of the recall:"
+        missed = f"The leader {cell.cell} misses {1 - cell.recall_at_k:.3f} of the recall."
+        yield f"{missed} Where the gold is, and what to do:"
     for part, share in lost[:_PARTS_SHOWN]:
         yield f"{share:.3f} {part}, {_questions(cell, part)}: {_next_step(report, cell, part)}."
     if len(lost) > _PARTS_SHOWN:
@@ -44,15 +45,15 @@ def next_step(
     """
     fuses = retriever == "hybrid"
     return {
-        "parse": "in no parsed text: check that its document was read, and copy the wording from it",
-        "cut": "split across chunks: increase overlap or chunk size",
-        "truncated": f"beyond the {max_length or 'last'} tokens that {model or 'the model'} reads: use shorter chunks, "
+        "parse": "in no parsed text; check that its document was read, and copy the gold from the document",
+        "cut": "split across chunks; increase overlap or chunk size",
+        "truncated": f"beyond the {max_length or 'last'} tokens that {model or 'the model'} reads; use shorter chunks, "
         f"or {'a model that reads more' if fuses else 'add the keyword search (hybrid)'}",
-        "candidates": f"not among the first {candidates} of any search: try {'another model' if fuses else 'hybrid'}, "
-        "or raise retrieval.candidates",
-        "rerank": f"the reranker moves it out of the top {k}: compare with retrieval.rerank: none",
-        "fusion": f"in the top {k} of one search alone: compare the searches, or lower retrieval.rrf_k",
-        "below_k": f"a candidate below rank {k}: raise retrieval.top_k",
+        "candidates": f"not in the first {candidates} of any search; try {'another model' if fuses else 'hybrid'}, "
+        "or increase retrieval.candidates",
+        "rerank": f"moved out of the top {k} by the reranker; compare with retrieval.rerank: none",
+        "fusion": f"in the top {k} of only one search; compare the searches, or decrease retrieval.rrf_k",
+        "below_k": f"a candidate, but below rank {k}; increase retrieval.top_k",
     }[part]
 
 

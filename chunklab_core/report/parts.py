@@ -22,6 +22,6 @@ def caution_about_parts(breakdown: Breakdown) -> str:
         sentences.append(f"With {len(sizes)} parts, about {by_chance:.1f} of them stand out at 95 % by chance alone.")
     if n_small and len(sizes) > 1:
         sentences.append(
-            f"{n_small} of {len(sizes)} parts hold fewer than {_FEW} questions: read their intervals, not their means."
+            f"{n_small} of {len(sizes)} parts have fewer than {_FEW} questions: read their intervals, not their means."
         )
     return " ".join(sentences)

@@ -12,7 +12,7 @@ _NAMED = 3  # cells in a sentence about many
 _SENTENCES: dict[ReasonCode, str] = {
     "only_cell": "{cell} is the only cell, so there is nothing to compare it with.",
     "all_equal": "All {n_equal} cells score the same on every question: {equal}.",
-    "leader_share": "{leader} comes out on top in {share} of resamples of your questions (needed: 90 %).",
+    "leader_share": "{leader} leads in {share} of resamples of your questions (needed: 90 %).",
     "share_without_luck": "Allowing for luck, it is the best with a probability of {share} (needed: 90 %): a lead like "
     "this one is common between equal cells.",
     "share_by_document": "With documents resampled instead of questions, it leads in {share} of resamples "
@@ -32,7 +32,7 @@ _SENTENCES: dict[ReasonCode, str] = {
     "about_documents": "This verdict is also about new documents like these.",
     "few_questions": "Fewer than {least} questions are scored ({questions}{duplicates}): too few to name a winner, "
     "whatever the shares are.",
-    "at_bar": "A share is within {within} of the bar of {bar:.2f}: another seed may change the verdict.",
+    "at_bar": "A share is within {within} of the {bar:.2f} needed: another seed may change the verdict.",
 }
 
 

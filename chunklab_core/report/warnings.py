@@ -66,8 +66,8 @@ def _of_questions(cells: Sequence[Cell], n_scored: int, few_questions: int) -> I
         yield Warning(
             "few_questions",
             "warning",
-            f"Only {count(n_scored, 'scored question')}; below {few_questions} no winner is named, and every figure is "
-            "coarse.",
+            f"Only {count(n_scored, 'scored question')}: with fewer than {few_questions}, the verdict names no "
+            "winner, and every figure is imprecise.",
         )
     if all(cell.recall_at_k == 1.0 for cell in cells):
         yield Warning(
@@ -89,14 +89,14 @@ def _of_misses(cells: Sequence[Cell], nowhere: Collection[Slot]) -> Iterator[War
         yield Warning(
             "gold_not_in_documents",
             "warning",
-            f"An answer is in no document as it was typed: {_named(list(absent), 'question')}. Copy it from the "
-            "document, or check that its file was read.",
+            f"Gold that is in no document: {_named(list(absent), 'question')}. Copy the gold from the document, "
+            "or check that the file was read.",
         )
     if hard:
         yield Warning(
             "found_by_no_cell",
             "warning",
-            f"An answer is in the documents, but no cell finds it: {_named(list(hard), 'question')}.",
+            f"Gold that is in the documents, but that no cell finds: {_named(list(hard), 'question')}.",
         )
 
 
@@ -111,22 +111,22 @@ def _of_fuzzy_finds(cells: Sequence[Cell]) -> Iterator[Warning]:
         yield Warning(
             "fuzzy_finds",
             "info",
-            f"Found with other wording in places: {count(len(finds), 'answer')}. The report lists the differing words.",
+            f"Found with slightly different wording: {count(len(finds), 'answer')}. report.json has the details.",
         )
 
 
 def _of_strategy(health: Health, k: int, n_documents: int) -> Iterator[Warning]:
     where = health.strategy
     if health.n_chunks == 0:
-        yield Warning("no_chunks", "error", f"{where} makes no chunk of any document.", where)
+        yield Warning("no_chunks", "error", f"{where} makes no chunks.", where)
     elif health.n_chunks <= k:
         message = f"{where} has only {count(health.n_chunks, 'chunk')} and {k} are retrieved, so every chunk is always "
         yield Warning("k_covers_all", "warning", f"{message}returned.", where)
     elif health.n_chunks == n_documents > 1:
-        yield Warning("one_chunk_a_document", "info", f"{where} makes one chunk of each document.", where)
+        yield Warning("one_chunk_a_document", "info", f"{where} makes one chunk for each document.", where)
     if health.path_shortened:
         message = (
-            f"{where} shortens the heading path of {count(health.path_shortened, 'chunk')} to keep to its maximum."
+            f"{where} shortens the heading path of {count(health.path_shortened, 'chunk')} to stay within its maximum."
         )
         yield Warning("path_shortened", "info", message, where)
     if health.lost_characters:
@@ -138,10 +138,12 @@ def _of_sizes(entries: Sequence[Health]) -> Iterator[Warning]:
     for model in dict.fromkeys(model for health in entries for model in health.pct_oversized):
         shares = {health.strategy: health.pct_oversized.get(model) or 0.0 for health in entries}
         large = [f"{strategy} {share:.0%}" for strategy, share in shares.items() if share > _TRUNCATED_SHARE]
-        truncated = f", or longer than {model} reads, so that dense search does not see their end"
+        truncated = f", or longer than {model} reads, so dense search does not see their ends"
         if large:
             reason = "" if model == NO_MODEL else truncated
-            yield Warning("oversized", "warning", f"Chunks above their declared maximum{reason}: {', '.join(large)}.")
+            yield Warning(
+                "oversized", "warning", f"Chunks above the maximum of their strategy{reason}: {', '.join(large)}."
+            )
 
 
 def _of_unscored(question_ids: Sequence[str]) -> Iterator[Warning]:

@@ -30,10 +30,10 @@ examples:
   %(prog)s prune --max-size 5GB
       remove the least recently used results until the rest fits
 
-status:
+exit status:
   0  done
   1  verify found damage and removed it; the next run makes it again
-  2  an input cannot be used; one line says what to change
+  2  an input cannot be used; one line explains what to change
 """
 _PRUNE_DESCRIPTION = """\
 Removes results that are old, too many or no longer needed. Results that a running run needs stay.
@@ -143,7 +143,7 @@ def _verify(_: argparse.Namespace, store: Store) -> Outcome:
 
 def _prune(options: argparse.Namespace, store: Store) -> Outcome:
     if not (options.older_than or options.max_size or options.unused):
-        raise ConfigError("cache prune needs to know what to remove. Give --older-than, --max-size or --unused.")
+        raise ConfigError("cache prune needs an option. Give --older-than, --max-size or --unused.")
     age = parse_age(options.older_than) if options.older_than else None
     max_bytes = parse_size(options.max_size) if options.max_size else None
     with progress_shown(quiet=False, waiting_for="removing results"):

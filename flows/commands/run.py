@@ -34,7 +34,8 @@ _RETRIEVER_KEYS = ("retrieval", "retrieval.mode", "retrieval.compare")
 _DESCRIPTION = """\
 Compares chunking strategies and retrievers on your documents and questions, and tells you whether
 the difference is real. Without --docs and --questions it evaluates the bundled example: five
-strategies, each with three retrievers. The next run redoes only what has changed.
+strategies, each with three retrievers. The next run repeats only the work that a change
+affects.
 """
 _EPILOG = """\
 examples:
@@ -53,11 +54,11 @@ questions.yaml:
       query: How long does a refund take?
       gold_snippets: [Refunds reach the card within 14 days.]
 
-status:
-  0    done
-  2    an input cannot be used; one line says what to change
+exit status:
+  0    the run is finished
+  2    an input cannot be used; one line explains what to change
   70   a bug in chunklab
-  130  stopped by Ctrl-C; finished results are safe
+  130  you stopped the run with Ctrl-C; finished results are kept
 """
 
 
@@ -131,7 +132,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _stage(name: str) -> str:
     if name not in all_stages():
-        raise argparse.ArgumentTypeError(f"there is no stage {name!r}{did_you_mean(name, all_stages())}")
+        raise argparse.ArgumentTypeError(f"unknown stage {name!r}{did_you_mean(name, all_stages())}")
     return name
 
 

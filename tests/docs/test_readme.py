@@ -69,9 +69,9 @@ def test_the_shown_verdict_agrees_with_the_shown_table(shown: list[str]) -> None
 @pytest.mark.parametrize(
     "sentence",
     [
-        r"'\S+' comes out on top in [\d.]+ % of resamples of your questions \(needed: 90 %\)\.",
-        r"Cheapest in play: \S+, [\d,]+ tokens a question[.;]",
-        r"The leader \S+ loses 0\.\d{3} of the recall:",
+        r"'\S+' leads in [\d.]+ % of resamples of your questions \(needed: 90 %\)\.",
+        r"Cheapest cell not ruled out: \S+, [\d,]+ tokens a question[.;]",
+        r"The leader \S+ misses 0\.\d{3} of the recall\. Where the gold is, and what to do:",
     ],
 )
 def test_the_shown_verdict_has_the_sentences_of_a_run(sentence: str, shown: list[str], printed: list[str]) -> None:

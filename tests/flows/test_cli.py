@@ -60,4 +60,4 @@ def test_a_misspelt_option_or_stage_is_answered_with_the_nearest_one(capsys: pyt
 
     assert status == 2
     assert option == "chunklab: unknown option --questoins; did you mean '--questions'? See: chunklab run --help\n"
-    assert stage == "chunklab: --refresh: there is no stage 'chunks'; did you mean 'chunk'? See: chunklab run --help\n"
+    assert stage == "chunklab: --refresh: unknown stage 'chunks'; did you mean 'chunk'? See: chunklab run --help\n"

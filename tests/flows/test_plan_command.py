@@ -47,7 +47,9 @@ def test_a_plan_is_printed_for_people(tmp_path: Path, capsys: pytest.CaptureFixt
 
     assert cli.run(world.arguments("--plan")) == 0
     shown = capsys.readouterr().out
-    assert re.match(r"(\d+) of \1 results to run, 0 reused; no estimate: first run on this machine\.\n", shown)
+    assert re.match(
+        r"(\d+) of \1 results to run, 0 reused; no estimate: no earlier run on this machine in the cache\.\n", shown
+    )
     assert "\nto run  parse documents: first run with this cache; 3 of 3 documents new\n" in shown
 
     assert cli.run(world.arguments("--plan", "--quiet")) == 0

@@ -9,7 +9,7 @@ from chunklab_core.errors import ConfigError
 @pytest.mark.parametrize(
     ("name", "params", "message"),
     [
-        ("fixd", {}, "There is no chunking strategy 'fixd'; did you mean 'fixed'? Known: fixed, recursive,"),
+        ("fixd", {}, "Unknown chunking strategy 'fixd'; did you mean 'fixed'? Known: fixed, recursive,"),
         (
             "fixed",
             {"chunksize": 3},

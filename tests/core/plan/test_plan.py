@@ -15,7 +15,7 @@ def test_on_an_empty_cache_everything_runs_for_the_first_time(tmp_path: Path) ->
 
     assert {step.reasons for step in plan.steps} == {(Reason("first_run"),)}
     assert (plan.compared_with, plan.seconds, plan.has_history) == (None, None, False)
-    assert "no estimate: first run on this machine" in plan_text(plan)
+    assert "no estimate: no earlier run on this machine in the cache" in plan_text(plan)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

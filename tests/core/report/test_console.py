@@ -56,7 +56,7 @@ def test_the_verdict_begins_with_its_status_and_gives_its_reasons(report: Report
     assert "\nUndecided: fixed/dense leads, but not by enough to be named the winner." in text
     assert "Only 2 questions are scored." in text
     assert (
-        "Cheapest in play: fixed/bm25, 300 tokens a question; recall -0.500 against the leader "
+        "Cheapest cell not ruled out: fixed/bm25, 300 tokens a question; recall -0.500 compared with the leader "
         "(95 % CI -1.000 to +0.250)."
     ) in " ".join(text.split())
     assert "Warning: Fewer than 15 questions are scored." in text

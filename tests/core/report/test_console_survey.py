@@ -10,10 +10,10 @@ from chunklab_core.report.console_survey import survey_lines
 
 def test_the_survey_takes_four_lines(report: Report) -> None:
     assert list(survey_lines(report)) == [
-        "Moved recall: retriever by 0.500 (95 % CI -0.125 to 1.000), dense against bm25.",
+        "What changed recall: retriever by 0.500 (95 % CI -0.125 to 1.000), dense against bm25.",
         "Pareto front: fixed/bm25, fixed/dense. fixed/dense is first by balanced at a lambda from 0 to 0.125.",
-        "The lead of fixed/dense holds in 2 of 3 views; not in: 1 of 1 halves of the questions.",
-        "To settle this sooner, write new questions for these tags: prose (75 %), lists (25 %).",
+        "fixed/dense keeps the lead in 2 of 3 other views; not in: 1 of 1 halves of the questions.",
+        "To reach a verdict sooner, write new questions for these tags: prose (75 %), lists (25 %).",
     ]
 
 

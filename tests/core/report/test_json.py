@@ -62,11 +62,11 @@ def test_a_null_has_its_reason_beside_it(report: Report) -> None:
         "bm25 uses no embedding model",
     )
     assert mapping["cells"][2]["undefined"]["balanced_in_play"] == "the cell is ruled out"
-    assert mapping["health"][0]["undefined"] == {"tables_intact": "the documents hold no table"}
+    assert mapping["health"][0]["undefined"] == {"tables_intact": "the documents have no tables"}
     assert set(mapping["health"][1]["undefined"]) == {"median_tokens", "pct_tiny", "pct_oversized", "boundary"}
     undecided = replace(report, verdict=replace(report.verdict, questions_needed=None))
     assert report_to_mapping(undecided)["verdict"]["undefined"] == {
-        "p_best_by_document": "fewer than 10 documents are known to hold answers",
+        "p_best_by_document": "fewer than 10 documents are known to contain gold",
         "questions_needed": "no realistic number",
     }
     settled = replace(undecided.verdict, status="leans", reasons=("With the context paid for it is 85 %.",))
@@ -174,7 +174,7 @@ def test_a_cell_holds_its_recall_part_by_part(report: Report) -> None:
                 "n_groups": 1,
                 "recall": 0.5,
                 "ci95": None,
-                "undefined": {"ci95": "it rests on fewer than two questions that do not move together"},
+                "undefined": {"ci95": "fewer than two independent groups of questions"},
                 "ci95_wilson": [0.1, 0.9],
             },
         }
@@ -189,7 +189,7 @@ def test_every_null_has_its_reason(report: Report) -> None:
     assert set(strategy["undefined"]) == {"moved", "ci95", "share_of_variance"}
     assert set(strategy["levels"][1]["undefined"]) == {"effect", "ci95"}
     assert mapping["lambda_range"]["undefined"] == {"below": "the range begins at 0"}
-    assert mapping["lambda_range"]["places"][1]["undefined"] == {"high": "it is first however high the price"}
+    assert mapping["lambda_range"]["places"][1]["undefined"] == {"high": "the cell ranks first at any higher lambda"}
     by_tag, by_document = mapping["strata"]
     assert by_tag["undefined"] == {
         "needed_by_share": "the parts overlap, so no mean over them weighs each question once"

@@ -30,10 +30,10 @@ def test_the_largest_part_comes_first_with_its_questions_and_the_next_step(repor
     }
 
     assert list(lines_of_loss(losing(report, lost, below_k=0.25, truncated=0.375))) == [
-        "The leader fixed/dense loses 0.625 of the recall:",
-        "0.375 truncated, 2 questions (a, d): beyond the 256 tokens that all-MiniLM-L6-v2 reads: use shorter "
+        "The leader fixed/dense misses 0.625 of the recall. Where the gold is, and what to do:",
+        "0.375 truncated, 2 questions (a, d): beyond the 256 tokens that all-MiniLM-L6-v2 reads; use shorter "
         "chunks, or add the keyword search (hybrid).",
-        "0.250 below_k, 1 question (c): a candidate below rank 2: raise retrieval.top_k.",
+        "0.250 below_k, 1 question (c): a candidate, but below rank 2; increase retrieval.top_k.",
     ]
 
 

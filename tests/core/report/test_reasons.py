@@ -17,8 +17,7 @@ EXAMPLES: dict[ReasonCode, tuple[dict[str, Any], str]] = {
     "all_equal": ({"equal": [0, 1]}, "All 2 cells score the same on every question: 'long', 'short'."),
     "leader_share": (
         {"leader": [0, 1], "share": 0.5219},
-        "'long' (equal on every question: 'short') comes out on top in 52.2 % of resamples of your questions "
-        "(needed: 90 %).",
+        "'long' (equal on every question: 'short') leads in 52.2 % of resamples of your questions (needed: 90 %).",
     ),
     "share_without_luck": (
         {"share": 0.895},
@@ -76,7 +75,7 @@ EXAMPLES: dict[ReasonCode, tuple[dict[str, Any], str]] = {
     ),
     "at_bar": (
         {"within": 0.005, "bar": 0.9},
-        "A share is within 0.005 of the bar of 0.90: another seed may change the verdict.",
+        "A share is within 0.005 of the 0.90 needed: another seed may change the verdict.",
     ),
 }
 

@@ -123,12 +123,12 @@ def without(option: str) -> Callable[[World], list[str]]:
 
 CARD = QUESTIONS[0]
 REFUSED: dict[str, tuple[Callable[[World], list[str]], list[str]]] = {
-    "no such folder": (lambda w: w.arguments("--docs", "nowhere"), ["There is no folder nowhere", "--docs"]),
+    "no such folder": (lambda w: w.arguments("--docs", "nowhere"), ["The folder nowhere does not exist", "--docs"]),
     "empty folder": (with_documents(), ["is empty"]),
     "unsupported files": (with_documents(a__csv="1", b__exe="2"), ["a.csv", "Markdown"]),
     "no questions file": (lambda w: w.arguments("--questions", "nowhere.yaml"), ["nowhere.yaml"]),
-    "an empty questions file": (with_questions(""), ["holds no questions"]),
-    "no questions": (with_questions([]), ["holds no questions"]),
+    "an empty questions file": (with_questions(""), ["has no questions"]),
+    "no questions": (with_questions([]), ["has no questions"]),
     "no gold at all": (with_questions([{"id": "a", "query": "b"}]), ["gold"]),
     "duplicate ids": (with_questions([CARD, CARD]), ["card", "2"]),
     "a document that is not there": (with_questions([{**CARD, "documents": ["refund.md"]}]), ["'refunds.md'"]),

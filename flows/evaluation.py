@@ -1,4 +1,4 @@
-"""The evaluation as one Prefect flow: each node of `chunklab_core.pipeline` is a task.
+"""The evaluation as one Prefect flow: each node of `chunklab_core.graph` is a task.
 
 Prefect reads this module's annotations to make the parameter form, so it has no `from __future__` import.
 """

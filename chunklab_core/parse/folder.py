@@ -61,11 +61,11 @@ def _walk(folder: Path) -> Iterator[str]:
     def give_up(error: OSError) -> None:
         raise ConfigError(f"The folder {error.filename} cannot be read ({error.strerror}).") from error
 
-    for at, folders, files in os.walk(folder, onerror=give_up):
+    for parent, folders, files in os.walk(folder, onerror=give_up):
         hidden = [name for name in folders if name.startswith(".")]
         folders[:] = [name for name in folders if not name.startswith(".")]
-        links = [name for name in folders if (Path(at) / name).is_symlink()]
-        below = Path(at).relative_to(folder)
+        links = [name for name in folders if (Path(parent) / name).is_symlink()]
+        below = Path(parent).relative_to(folder)
         for name in [*files, *hidden, *links]:
             yield (below / name).as_posix()
 

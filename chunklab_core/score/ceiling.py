@@ -45,7 +45,7 @@ def mean_ceiling(ceilings: Sequence[Ceiling]) -> Ceiling:
     """
     if not ceilings:
         raise ValueError("mean_ceiling: no scored question; a mean over none is undefined.")
-    rows = np.array([(one.recall, one.precision, one.token_precision) for one in ceilings])
+    rows = np.array([(each.recall, each.precision, each.token_precision) for each in ceilings])
     return Ceiling(*rows.mean(axis=0).tolist())
 
 
@@ -91,21 +91,21 @@ def token_precision_ceiling(slots: Sequence[GoldSlot], holders: Holders, spans: 
 def cheapest_holders(holders: Holders, tokens: Mapping[int, float]) -> tuple[int, ...]:
     """Rows that hold, together, every slot that any row holds, at the fewest tokens; fewest rows among equals."""
     choices = _cheapest_of_each(_held_by_row(holders), tokens)
-    held = _union(choices)
-    if held.bit_count() > _EXACT_SLOTS:
-        return _greedy_cover(choices, held)
+    reachable = _union(choices)
+    if reachable.bit_count() > _EXACT_SLOTS:
+        return _greedy_cover(choices, reachable)
     paths: dict[int, tuple[float, int, tuple[int, ...]]] = {0: (0.0, 0, ())}
-    for state in _subsets(held):
-        if state == held or state not in paths:
+    for state in _subsets(reachable):
+        if state == reachable or state not in paths:
             continue
-        missing = held & ~state
+        missing = reachable & ~state
         lowest = missing & -missing  # some row must hold it, so only these rows are tried now
         cost, n_rows, rows = paths[state]
         for mask, (price, row) in choices.items():
             if mask & lowest:
                 path = (cost + price, n_rows + 1, (*rows, row))
                 paths[state | mask] = min(paths.get(state | mask, (inf, 0, ())), path)
-    return tuple(sorted(paths[held][2]))
+    return tuple(sorted(paths[reachable][2]))
 
 
 def _held_by_row(holders: Holders) -> dict[int, int]:
@@ -124,25 +124,25 @@ def _union(masks: Iterable[int]) -> int:
     return union
 
 
-def _subsets(held: int) -> Iterable[int]:
-    """All subsets of the bits of `held`, each after those that it contains."""
+def _subsets(reachable: int) -> Iterable[int]:
+    """All subsets of the bits of `reachable`, each after those that it contains."""
     subset = 0
     while True:
         yield subset
-        if subset == held:
+        if subset == reachable:
             return
-        subset = (subset - held) & held
+        subset = (subset - reachable) & reachable
 
 
 def _most_slots(masks: Iterable[int], k: int) -> int:
     """How many slots k rows can hold between them, or an upper bound: see `recall_ceiling`."""
     distinct = set(masks)
-    held = _union(distinct)
-    if held.bit_count() <= k:
-        return held.bit_count()  # a row for each
+    reachable = _union(distinct)
+    if reachable.bit_count() <= k:
+        return reachable.bit_count()  # a row for each
     best = {mask for mask in distinct if not any(mask != other and mask & other == mask for other in distinct)}
-    low, high = _greedy_bounds(best, held, k)
-    if low == high or held.bit_count() > _EXACT_SLOTS:
+    low, high = _greedy_bounds(best, reachable, k)
+    if low == high or reachable.bit_count() > _EXACT_SLOTS:
         return high
     reached = {0}
     for _ in range(k):
@@ -150,7 +150,7 @@ def _most_slots(masks: Iterable[int], k: int) -> int:
     return max(state.bit_count() for state in reached)
 
 
-def _greedy_bounds(masks: Collection[int], held: int, k: int) -> tuple[int, int]:
+def _greedy_bounds(masks: Collection[int], reachable: int, k: int) -> tuple[int, int]:
     """Slots that a greedy choice of k rows holds, and a number that no choice exceeds.
 
     Whatever is chosen already, k rows add no more than the k largest additions.
@@ -158,7 +158,7 @@ def _greedy_bounds(masks: Collection[int], held: int, k: int) -> tuple[int, int]
     Source: Nemhauser, Wolsey and Fisher, An analysis of approximations for maximizing submodular set functions (1978),
     section 4: the greedy choice has at least 1 - 1/e of the best.
     """
-    state, high = 0, held.bit_count()
+    state, high = 0, reachable.bit_count()
     for _ in range(k):
         gains = sorted(((mask & ~state).bit_count() for mask in masks), reverse=True)
         high = min(high, state.bit_count() + sum(gains[:k]))
@@ -174,11 +174,11 @@ def _cheapest_of_each(masks: Mapping[int, int], tokens: Mapping[int, float]) -> 
     return cheapest
 
 
-def _greedy_cover(choices: Mapping[int, tuple[float, int]], held: int) -> tuple[int, ...]:
+def _greedy_cover(choices: Mapping[int, tuple[float, int]], reachable: int) -> tuple[int, ...]:
     state, rows = 0, []
-    while state != held:
+    while state != reachable:
         useful = [(mask, choices[mask]) for mask in choices if mask & ~state]
-        mask, (_, row) = min(useful, key=lambda one: (one[1][0] / (one[0] & ~state).bit_count(), one[1][1]))
+        mask, (_, row) = min(useful, key=lambda choice: (choice[1][0] / (choice[0] & ~state).bit_count(), choice[1][1]))
         state |= mask
         rows.append(row)
     return tuple(sorted(rows))

@@ -115,7 +115,9 @@ def _begins_whole(text: str, chunk: Chunk) -> bool:
     last = _LAST.match(text, 0, start)
     before = [text[last.start()]] if last else []
     prefix = chunk.prefix.rstrip()
-    return bool(_IS_RIGHT.match(text, first)) and all(_IS_LEFT.match(one) for one in [*before, *prefix[-1:]])
+    return bool(_IS_RIGHT.match(text, first)) and all(
+        _IS_LEFT.match(character) for character in [*before, *prefix[-1:]]
+    )
 
 
 def _ends_whole(text: str, end: int) -> bool:

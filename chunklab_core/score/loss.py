@@ -54,7 +54,7 @@ class QuestionFacts:
     windowed: Set[str] = frozenset()
 
 
-def cell_loss(trails: Sequence[QuestionFacts], k: int) -> Loss:
+def cell_loss(questions: Sequence[QuestionFacts], k: int) -> Loss:
     """The stages in which a cell lost the gold that is missing from its top k, and the questions that miss it.
 
     A slot weighs 1 / (slots of its question), and a question 1 / (scored questions), as in the recall. So the shares
@@ -63,13 +63,16 @@ def cell_loss(trails: Sequence[QuestionFacts], k: int) -> Loss:
     Raises:
         ValueError: there is no question, or a question without a slot; their recall is undefined.
     """
-    if not trails or not all(trail.slots for trail in trails):
+    if not questions or not all(question.slots for question in questions):
         raise ValueError("cell_loss: no question, or one without a slot; drop unscored questions before.")
-    lost = [LostSlots(trail.question_id, tuple(_part(trail, slot, k) for slot in trail.slots)) for trail in trails]
-    shares = exact_shares(one.parts for one in lost)
+    lost = [
+        LostSlots(question.question_id, tuple(_part(question, slot, k) for slot in question.slots))
+        for question in questions
+    ]
+    shares = exact_shares(each.parts for each in lost)
     return Loss(
         shares=tuple((part, float(share)) for part, share in shares.items()),
-        questions=tuple(one for one in lost if any(one.parts)),
+        questions=tuple(each for each in lost if any(each.parts)),
     )
 
 
@@ -84,7 +87,7 @@ def exact_shares(lost: Iterable[Sequence[LossPart | None]]) -> dict[LossPart, Fr
     return shares
 
 
-def _part(trail: QuestionFacts, slot: SlotFacts, k: int) -> LossPart | None:
+def _part(question: QuestionFacts, slot: SlotFacts, k: int) -> LossPart | None:
     """The stage that lost one slot; None if it was found."""
     if slot.found:
         return None
@@ -92,11 +95,11 @@ def _part(trail: QuestionFacts, slot: SlotFacts, k: int) -> LossPart | None:
         return "parse"
     if not slot.holders:
         return "cut"
-    tops = {leg for leg, rows in trail.legs.items() if not slot.holders.isdisjoint(rows[:k])}
-    if slot.read is not None and not slot.read and not tops - trail.windowed:
+    tops = {leg for leg, rows in question.legs.items() if not slot.holders.isdisjoint(rows[:k])}
+    if slot.read is not None and not slot.read and not tops - question.windowed:
         return "truncated"
-    if all(slot.holders.isdisjoint(rows) for rows in trail.legs.values()):
+    if all(slot.holders.isdisjoint(rows) for rows in question.legs.values()):
         return "candidates"
-    if trail.before_rerank is not None and not slot.holders.isdisjoint(trail.before_rerank[:k]):
+    if question.before_rerank is not None and not slot.holders.isdisjoint(question.before_rerank[:k]):
         return "rerank"
     return "fusion" if tops else "below_k"

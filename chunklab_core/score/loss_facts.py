@@ -20,26 +20,26 @@ RowsBySlot = Mapping[Slot, Set[int]]
 """Rows of a strategy's chunks, by slot; a slot without any is absent."""
 
 
-def rows_by_slot(holders: GoldChunks) -> RowsBySlot:
+def rows_by_slot(gold_chunks: GoldChunks) -> RowsBySlot:
     """The chunks that hold each slot."""
-    return _rows_by_slot(holders.table)
+    return _rows_by_slot(gold_chunks.table)
 
 
-def read_by_slot(holders: GoldChunks, window_ends: NDArray[np.int32]) -> RowsBySlot:
+def read_by_slot(gold_chunks: GoldChunks, window_ends: NDArray[np.int32]) -> RowsBySlot:
     """The chunks that hold a slot within the model's window: a find of any of its wordings ends inside it.
 
     Args:
-        holders: the finds in the chunks' texts.
+        gold_chunks: the finds in the chunks' texts.
         window_ends: shape (chunks,): the character of each chunk's text at which the model's window ends.
     """
-    chunk, end = holders.table[:, 1], holders.table[:, 6]
-    return _rows_by_slot(holders.table[end <= window_ends[chunk]])
+    chunk, end = gold_chunks.table[:, 1], gold_chunks.table[:, 6]
+    return _rows_by_slot(gold_chunks.table[end <= window_ends[chunk]])
 
 
 def cell_facts(
     scores: Sequence[QuestionScore],
     gold: InTokens,
-    held: RowsBySlot,
+    holding: RowsBySlot,
     read: RowsBySlot | None,
     legs: Mapping[str, Sequence[Sequence[int]]],
     windowed: Set[str],
@@ -49,7 +49,7 @@ def cell_facts(
     Args:
         scores: their figures at one k.
         gold: the places of their slots in the documents.
-        held: all chunks that hold gold.
+        holding: all chunks that hold gold.
         read: those that hold it within the model's window; None without a model.
         legs: the rows that each retriever ranked as candidates, by retriever and question.
         windowed: the legs whose model reads a chunk up to its window and no further.
@@ -57,7 +57,7 @@ def cell_facts(
     return [
         QuestionFacts(
             score.question_id,
-            tuple(_slot_facts(found, (at, slot), gold, held, read) for slot, found in enumerate(score.found)),
+            tuple(_slot_facts(found, (at, slot), gold, holding, read) for slot, found in enumerate(score.found)),
             {name: ranked[at] for name, ranked in legs.items()},
             windowed=windowed,
         )
@@ -65,13 +65,11 @@ def cell_facts(
     ]
 
 
-def _slot_facts(found: bool, slot: Slot, gold: InTokens, held: RowsBySlot, read: RowsBySlot | None) -> SlotFacts:
-    holders = held.get(slot, frozenset())
+def _slot_facts(found: bool, slot: Slot, gold: InTokens, holding: RowsBySlot, read: RowsBySlot | None) -> SlotFacts:
+    places, holders = gold.slots(slot[0])[slot[1]].places, holding.get(slot, frozenset())
     return SlotFacts(
         found=found,
-        in_document=bool(
-            gold.slots(slot[0])[slot[1]].places or holders
-        ),  # gold across prefix and body is only in the chunk
+        in_document=bool(places or holders),  # gold across prefix and body is only in the chunk
         holders=holders,
         read=None if read is None else read.get(slot, frozenset()),
     )

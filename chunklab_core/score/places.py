@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunklab_core.records.questions import Gold
 from chunklab_core.score.gold import GoldFinds, Match, Place
 from chunklab_core.score.locate import Located
 from chunklab_core.score.match import ChunkMatch
@@ -54,16 +53,6 @@ def slot_places(located: Iterable[tuple[int, str, Located]], wordings: Wordings)
     return {slot: tuple(found[slot]) for slot in sorted(found)}
 
 
-def slots_without(found: Iterable[Slot], questions: Sequence[Gold]) -> list[Slot]:
-    """The slots of the questions that are not in `found`, in their order.
-
-    Given `slot_places`, these are the slots in no parsed text; given `GoldChunks.slots`, those that no chunk holds.
-    """
-    known = set(found)
-    slots = ((at, slot) for at, question in enumerate(questions) for slot in range(len(question.slots)))
-    return [slot for slot in slots if slot not in known]
-
-
 @dataclass(frozen=True)
 class GoldChunks:
     """Which chunks of one strategy hold which gold.
@@ -81,10 +70,6 @@ class GoldChunks:
         """How many chunks hold any slot of a question."""
         first, last = np.searchsorted(self.table[:, 0], [question, question + 1])
         return len(np.unique(self.table[first:last, 1]))
-
-    def slots(self) -> set[Slot]:
-        """The slots that at least one chunk holds."""
-        return set(map(tuple, np.unique(self.table[:, [0, 2]], axis=0).tolist()))
 
     def finds(self, question: int, n_slots: int, chunks: Sequence[int]) -> GoldFinds:
         """The gold of one question in some chunks, given by their rows; chunk r of the result is `chunks[r]`."""

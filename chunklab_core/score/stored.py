@@ -45,12 +45,12 @@ def unpack_slot_places(payload: bytes) -> SlotPlaces:
     return places
 
 
-def pack_gold_chunks(holders: GoldChunks, tokens: InTokens) -> bytes:
+def pack_gold_chunks(gold_chunks: GoldChunks, tokens: InTokens) -> bytes:
     """Which chunks of a strategy hold which gold, and the places of both in tokens."""
-    words = [[at, *both] for at, both in holders.words.items()]
+    words = [[row, *pair] for row, pair in gold_chunks.words.items()]
     return pack_arrays(
         {
-            "table": holders.table,
+            "table": gold_chunks.table,
             "words": array_of_text(json.dumps(words)),
             "chunks": tokens.chunks,
             "gold": tokens.gold,
@@ -63,5 +63,5 @@ def unpack_gold_chunks(payload: bytes) -> tuple[GoldChunks, InTokens]:
     """The inverse of `pack_gold_chunks`."""
     arrays = unpack_arrays(payload)
     words = json.loads(text_of_array(arrays["words"]))
-    holders = GoldChunks(arrays["table"], {at: (expected, found) for at, expected, found in words})
-    return holders, InTokens(arrays["chunks"], arrays["gold"], arrays["weights"])
+    gold_chunks = GoldChunks(arrays["table"], {row: (expected, found) for row, expected, found in words})
+    return gold_chunks, InTokens(arrays["chunks"], arrays["gold"], arrays["weights"])

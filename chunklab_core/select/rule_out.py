@@ -92,8 +92,8 @@ def exact_tail(differences: NDArray[np.int64]) -> float | None:
     if length > _LONGEST:
         return None
     size = 1 << (length - 1).bit_length()
-    one = np.bincount(steps, minlength=2) / n
-    total = np.fft.irfft(np.fft.rfft(one, size) ** n, size)[:length]
+    draw = np.bincount(steps, minlength=2) / n
+    total = np.fft.irfft(np.fft.rfft(draw, size) ** n, size)[:length]
     first = max(0, -(n * low // step))  # the fewest steps with n * low + step * steps >= 0
     return float(np.clip(total[first:].sum(), 0.0, 1.0))
 

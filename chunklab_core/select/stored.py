@@ -22,12 +22,12 @@ def _record(kind: Any, value: Any) -> Any:
     if value is None:
         return None
     if get_origin(kind) in (Union, types.UnionType):
-        return _record(next(one for one in get_args(kind) if one is not type(None)), value)
+        return _record(next(part for part in get_args(kind) if part is not type(None)), value)
     if get_origin(kind) is tuple:
         kinds = get_args(kind)
         if kinds[-1] is Ellipsis:
             return tuple(_record(kinds[0], part) for part in value)
-        return tuple(_record(one, part) for one, part in zip(kinds, value, strict=True))
+        return tuple(_record(each, part) for each, part in zip(kinds, value, strict=True))
     kind = get_origin(kind) or kind
     if isinstance(kind, type) and is_dataclass(kind):
         fields = _fields(kind)

@@ -20,12 +20,12 @@ def ceiling(store: ResultStore, _: Progress, *, matched: Ref, gold: Ref, top_k: 
     gold_chunks, tokens = unpack_gold_chunks(store.read(matched))
     rows_of = rows_by_slot(gold_chunks)
     sweep: list[list[Ceiling]] = [[] for _ in top_k]
-    for at, question in enumerate(read_gold(store, gold)):
-        of_slots = [rows_of.get((at, slot), frozenset[int]()) for slot in range(len(question.slots))]
+    for index, question in enumerate(read_gold(store, gold)):
+        of_slots = [rows_of.get((index, slot), frozenset[int]()) for slot in range(len(question.slots))]
         rows = sorted(frozenset().union(*of_slots))
         spans = dict(zip(rows, tokens.spans(rows), strict=True))
         for ceilings, k in zip(sweep, top_k, strict=True):
-            ceilings.append(question_ceiling(tokens.slots(at), of_slots, spans, k))
+            ceilings.append(question_ceiling(tokens.slots(index), of_slots, spans, k))
     means = [{"k": k, "ceiling": asdict(mean_ceiling(each))} for k, each in zip(top_k, sweep, strict=True)]
     return pack_json({"by_k": means}), None
 

@@ -46,10 +46,10 @@ def select(
     doc_ids = [entry["id"] for entry in document_entries(store, documents)]
     places = unpack_slot_places(store.read(located))
     of_slots = [
-        [_nearest(places, at, slot, doc_ids) for slot in range(len(question.slots))]
-        for at, question in enumerate(questions)
+        [_nearest(places, index, slot, doc_ids) for slot in range(len(question.slots))]
+        for index, question in enumerate(questions)
     ]
-    of_questions = [_documents(places, at, len(slots), doc_ids) for at, slots in enumerate(of_slots)]
+    of_questions = [_documents(places, index, len(slots), doc_ids) for index, slots in enumerate(of_slots)]
     groups = group_questions(unpack_json(store.read(queries)), questions, of_slots)
     judged = [unpack_json(store.read(ref))["by_k"][0]["questions"] for ref in scores]
     recall, tokens = figures(judged, "recall_at_k"), figures(judged, "retrieved_tokens_at_k")
@@ -70,7 +70,9 @@ def select(
         "ci95_wilson": [wilson for _, wilson in intervals],
         "groups": groups,
         "documents": of_questions,
-        "nowhere": [[at, slot] for at, slots in enumerate(of_slots) for slot, place in enumerate(slots) if not place],
+        "nowhere": [
+            [index, slot] for index, slots in enumerate(of_slots) for slot, place in enumerate(slots) if not place
+        ],
     }
     return pack_json(payload), None
 

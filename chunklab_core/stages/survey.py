@@ -41,7 +41,7 @@ def survey(
         documents=selected["documents"],
         gold_tokens=[max(count_tokens(slot[0]) for slot in question.slots) for question in read_gold(store, gold)],
         groups=selected["groups"],
-        by_k={at[0]["k"]: figures([cell["questions"] for cell in at], "recall_at_k") for at in other_k},
+        by_k={at_k[0]["k"]: figures([cell["questions"] for cell in at_k], "recall_at_k") for at_k in other_k},
         in_play=selected["verdict"]["in_play"],
         balanced_lambda=balanced_lambda,
         price_counts=ranking_metric == "balanced",

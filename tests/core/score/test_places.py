@@ -13,7 +13,7 @@ from chunklab_core.score.gold import find_gold
 from chunklab_core.score.in_tokens import InTokens
 from chunklab_core.score.locate import locate
 from chunklab_core.score.match import match_chunks
-from chunklab_core.score.places import GoldChunks, SlotPlace, gold_chunks, slot_places, slots_without
+from chunklab_core.score.places import GoldChunks, SlotPlace, gold_chunks, slot_places
 from chunklab_core.score.stored import (
     pack_gold_chunks,
     unpack_gold_chunks,
@@ -41,7 +41,6 @@ def test_places_are_told_by_slot_and_only_where_gold_counts() -> None:
         (0, 1): (SlotPlace(1, 0, 15, 30, 0), SlotPlace(0, 1, 0, 14, 0), SlotPlace(0, 2, 0, 14, 0)),
         (1, 0): (SlotPlace(0, 1, 0, 14, 0),),
     }
-    assert slots_without(places, QUESTIONS) == [(2, 0)]
 
 
 def corpus_holders() -> GoldChunks:
@@ -61,7 +60,7 @@ def test_holders_are_the_rows_of_chunks_and_serve_any_ranking() -> None:
     assert rows_of(found, 0, 1) == [1, 2]  # in a.md the cut parts the answer
     assert rows_of(found, 1, 0) == [2]
     assert rows_of(found, 2, 0) == []
-    assert found.slots() == {(0, 0), (0, 1), (1, 0)}
+    assert {(question, slot) for question, _, slot, *_ in found.table.tolist()} == {(0, 0), (0, 1), (1, 0)}
     finds = found.finds(0, 2, [5, 1, 2, 0])
     assert finds.found.tolist() == [[False, False], [False, True], [False, True], [True, False]]
     assert found.finds(2, 1, [0]).found.tolist() == [[False]]
@@ -86,6 +85,6 @@ def test_finds_are_those_of_find_gold_with_the_words_that_differ() -> None:
 def test_a_corpus_without_gold_has_no_holders() -> None:
     empty, _ = unpack_gold_chunks(pack_gold_chunks(gold_chunks([], wordings_of(QUESTIONS, 0.9)), NO_TOKENS))
 
-    assert empty.slots() == set()
+    assert empty.table.shape == (0, 7)
     assert rows_of(empty, 0, 0) == []
     assert empty.finds(0, 2, [3, 4]).found.tolist() == np.zeros((2, 2)).tolist()

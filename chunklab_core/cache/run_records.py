@@ -25,7 +25,7 @@ from chunklab_core.cache.store import Store
 How = Literal["done", "failed", "stopped", "killed"]
 """How a run ended: `failed` with an error, `stopped` by the user, `killed` without a chance to record it."""
 
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

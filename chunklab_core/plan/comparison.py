@@ -23,7 +23,8 @@ MISSING = object()
 """The value of a parameter that one of the two runs does not have."""
 
 Explained = Mapping[str, Any]
-"""A node as a record holds it: stage, label, ref, the parts of its key, and its other arguments (`beside`)."""
+"""A node as a record holds it: stage, label, ref, the parts of its key, the methods that its arguments choose
+(`chosen`), and its other arguments (`beside`)."""
 
 Difference = tuple[tuple[str, ...], Any, Any]
 """The path of a value in nested mappings, the value before and the value now."""
@@ -49,6 +50,7 @@ def _explain(node: Node) -> Explained:
         "ref": node.ref,
         **parts,
         "libraries": libraries,
+        "chosen": list(stage.chosen(node.arguments)),
         "beside": beside,
     }
 

@@ -90,8 +90,8 @@ def _reasons(comparison: Comparison, node: Explained) -> Reasons:
 def _of_parameters(comparison: Comparison, node: Explained, old: Explained) -> Iterator[Reason]:
     for path, before, now in differences(node["parameters"], old["parameters"]):
         name = path[-1]
-        if name == "cells":
-            continue  # the scores that were added, removed or moved show it
+        if name == "cells" or (name == "pdf" and None in (before, now)):
+            continue  # the scores, or the documents, that were added, removed or moved show it
         if "model" in path and name != "prompt":
             yield from _of_model(comparison, node, old)
         elif name == "plugin":
@@ -114,13 +114,17 @@ def _of_model(comparison: Comparison, node: Explained, old: Explained) -> Iterat
 
 
 def _of_code(node: Explained, old: Explained) -> Iterator[Reason]:
-    if node["code"] != old["code"]:
+    """Edited code. Another reader or chunker is other code, too, but the documents or the parameters show it."""
+    if node["code"] != old["code"] and node["chosen"] == old["chosen"]:
         yield Reason("code", (node["stage"],))
     yield from _of_versions(node["libraries"], old["libraries"])
 
 
 def _of_versions(now: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Reason]:
-    return (Reason("value", (path[-1], old, new)) for path, old, new in differences(now, before))
+    """The libraries that both runs used, in other versions."""
+    return (
+        Reason("value", (name, before[name], now[name])) for name in now if before.get(name, now[name]) != now[name]
+    )
 
 
 # ---------------------------------------------------------------- inputs

@@ -86,9 +86,9 @@ def _embedding(
 
 
 def _chunker(arguments: Arguments) -> list[str]:
-    """The module of a built-in chunker; a user's own is in the key by the digest of its files."""
+    """The class of a built-in chunker; a user's own is in the key by the digest of its files."""
     target = arguments["target"]
-    return [] if is_plugin(target) else [BUILTINS[target].partition(":")[0]]
+    return [] if is_plugin(target) else [BUILTINS[target]]
 
 
 STAGE = Stage(

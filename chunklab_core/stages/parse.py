@@ -26,7 +26,7 @@ def parse(
     progress: Progress,
     *,
     corpus: Ref,
-    suffixes: Sequence[str],  # noqa: ARG001 - they choose the readers whose code is in the key
+    suffixes: Sequence[str],  # noqa: ARG001 - they follow from the corpus, and choose its readers
     pdf: str | None,
     folder: str,
 ) -> Made:
@@ -72,17 +72,14 @@ def parse_keys(files: Sequence[SourceFile], pdf: str | None) -> list[bytes]:
     suffixes = [Path(file.path).suffix.lower() for file in files]
     for suffix in set(suffixes):
         rows = [row for row, each in enumerate(suffixes) if each == suffix]
-        chosen = {"suffixes": [suffix], "pdf": pdf}
-        parameters = {"reader": _reader(suffix, chosen).location}
-        keys |= zip(
-            rows, STAGE.item_keys(chosen, parameters, ([suffix, files[row].digest] for row in rows)), strict=True
-        )
+        parts = ([suffix, files[row].digest] for row in rows)
+        keys |= zip(rows, STAGE.item_keys({"suffixes": [suffix], "pdf": pdf}, {}, parts), strict=True)
     return [keys[row] for row in range(len(files))]
 
 
 def _readers(arguments: Arguments) -> list[str]:
-    """The modules of the readers of these suffixes."""
-    return [_reader(suffix, arguments).location.partition(":")[0] for suffix in arguments["suffixes"]]
+    """The readers of these suffixes, in their order."""
+    return [_reader(suffix, arguments).location for suffix in arguments["suffixes"]]
 
 
 def _libraries(arguments: Arguments) -> list[str]:
@@ -97,7 +94,7 @@ STAGE = Stage(
     parse,
     "Every document of a folder, parsed.",
     inputs=("corpus",),
-    unkeyed=("folder",),
+    unkeyed=("suffixes", "folder"),
     chosen=_readers,
     libraries=TOKENS,
     chosen_libraries=_libraries,

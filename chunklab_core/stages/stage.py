@@ -53,7 +53,8 @@ class Stage:
         inputs: names of the arguments that are references, or lists of them.
         unkeyed: names of the arguments that do not shape the result, such as the folder of the files.
         room: modules that count as code of the stage, besides its own module and what that imports.
-        chosen: the same for modules that its arguments choose from a table: readers, chunkers, retrievers.
+        chosen: the methods that its arguments choose from a table, as `module` or `module:Class`: readers, chunkers,
+            retrievers. Their modules count as code of the stage, and so does which argument chooses which.
         libraries: distributions whose version shapes the result.
         chosen_libraries: the same for libraries that its arguments choose.
         items: what the small things inside its result are, in the user's words; empty where it has none.
@@ -78,7 +79,9 @@ class Stage:
 
     def code(self, arguments: Arguments) -> str:
         """Fingerprint of all code that shapes the result for these arguments."""
-        return code_of_modules({self.function.__module__, *self.room, *self.chosen(arguments)})
+        chosen = list(self.chosen(arguments))
+        modules = {method.partition(":")[0] for method in chosen}
+        return digest([code_of_modules({self.function.__module__, *self.room, *modules}), chosen])
 
     def libraries_of(self, arguments: Arguments) -> tuple[str, ...]:
         """The distributions whose version shapes the result for these arguments."""

@@ -221,6 +221,15 @@ def test_changed_code_is_named_by_its_stage(stage: str, world: World, monkeypatc
     assert {reasons[name][0].code for name in reasons.keys() - of_stage} <= {"follows"}
 
 
+def test_another_reader_or_chunker_is_not_named_as_edited_code_or_as_a_new_library(world: World) -> None:
+    rewritten("docs/dogs.pdf", "Dogs may enter.")(world)
+    world.settings["strategies"][0].update(name="recursive", label="fixed")
+    sentences = world.sentences()
+
+    assert sentences["parse documents"] == ["dogs.pdf added"]
+    assert sentences["chunk fixed"] == ["name fixed -> recursive", "follows parse documents"]
+
+
 def test_a_new_version_of_a_library_is_named_with_both_versions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     old = fingerprint.version_of("scipy")
     version_of = fingerprint.version_of

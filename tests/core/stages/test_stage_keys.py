@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from chunklab_core.cache.keys import modules_behind
+from chunklab_core.graph import ref_of
+from chunklab_core.parse import BUILTINS as READERS
 from chunklab_core.stages import all_stages
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -53,7 +55,8 @@ BY_CHOICE = {  # modules that a key sees only where its arguments choose them
 def modules_of(stage: str) -> set[str]:
     """The modules whose code is in the key of a stage, without the name of the package."""
     rule, arguments = all_stages()[stage], CHOOSING.get(stage, {})
-    names = {rule.function.__module__, *rule.room, *rule.chosen(arguments)}
+    chosen = {method.partition(":")[0] for method in rule.chosen(arguments)}
+    names = {rule.function.__module__, *rule.room, *chosen}
     return {module.removeprefix("chunklab_core.") for module in modules_behind(names)}
 
 
@@ -78,6 +81,15 @@ def test_a_key_never_sees_what_only_stores_reads_settings_or_words(stage: str) -
 @pytest.mark.parametrize("stage", BY_CHOICE)
 def test_a_key_sees_a_built_in_only_where_it_is_used(stage: str) -> None:
     assert not modules_of(stage) & BY_CHOICE[stage]
+
+
+def test_readers_that_change_places_change_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = {"corpus": "corpus/1", "suffixes": [".md", ".txt"], "pdf": None, "folder": "docs"}
+    before = ref_of("parse", **arguments)
+    for suffix, reader in ((".md", READERS[".txt"]), (".txt", READERS[".md"])):
+        monkeypatch.setitem(READERS, suffix, reader)
+
+    assert ref_of("parse", **arguments) != before
 
 
 # ---------------------------------------------------------------- one edit of each kind

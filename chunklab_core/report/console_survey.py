@@ -70,5 +70,5 @@ def _next_questions(found: Sequence[Strata[str]]) -> Iterator[str]:
         parts = [(each.part, each.share) for each in strata.parts if each.share]
         if strata.needed is not None and len(parts) > 1:
             shown = [f"{part} ({100 * share:.0f} %)" for part, share in parts[:_PARTS_SHOWN]]
-            yield f"To reach a verdict sooner, write new questions for these {strata.by}s: {', '.join(shown)}."
+            yield f"To settle this sooner, write new questions for these {strata.by}s: {', '.join(shown)}."
             return

@@ -13,7 +13,7 @@ def test_the_survey_takes_four_lines(report: Report) -> None:
         "What changed recall: retriever by 0.500 (95 % CI -0.125 to 1.000), dense against bm25.",
         "Pareto front: fixed/bm25, fixed/dense. fixed/dense is first by balanced at a lambda from 0 to 0.125.",
         "fixed/dense keeps the lead in 2 of 3 other views; not in: 1 of 1 halves of the questions.",
-        "To reach a verdict sooner, write new questions for these tags: prose (75 %), lists (25 %).",
+        "To settle this sooner, write new questions for these tags: prose (75 %), lists (25 %).",
     ]
 
 

@@ -171,7 +171,7 @@ def _digest_of(folder: Path) -> str:
     files |= {path for path in folder.rglob(_OLD_WEIGHTS) if path.is_file() and path.parent not in newer}
     contents = [[path.relative_to(folder).as_posix(), _digest_once(path)] for path in sorted(files)]
     versions = {name: version_of(name) for name in LIBRARIES}
-    return digest(["fp32", contents, versions, code_of_modules([_ENCODER])])
+    return digest(["fp32", contents, _max_length_of(folder), versions, code_of_modules([_ENCODER])])
 
 
 def _digest_once(path: Path) -> str:

@@ -10,10 +10,9 @@ from pathlib import Path
 from chunklab_core.cache.keys import digest_bytes
 from chunklab_core.errors import ConfigError, UnreadableDocument
 from chunklab_core.parse import reader_of
-from chunklab_core.parse.folder import SourceFile
 from chunklab_core.parse.reading import read_document
 from chunklab_core.parse.stored import pack_document
-from chunklab_core.records.documents import Note
+from chunklab_core.records.documents import Note, SourceFile
 from chunklab_core.tokens import count_tokens
 
 _WORTH_PROCESSES = 4_000_000  # bytes; for fewer, starting processes takes longer than parsing

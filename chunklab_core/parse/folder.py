@@ -5,22 +5,11 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from chunklab_core.cache.keys import digest_file
 from chunklab_core.errors import ConfigError, note_text
-from chunklab_core.records.documents import Note, UnreadFile
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """One file to parse: its id (path relative to the folder, /, NFC), its own path there, its SHA-256 and size."""
-
-    doc_id: str
-    path: str
-    digest: str
-    n_bytes: int
+from chunklab_core.records.documents import Note, SourceFile, UnreadFile
 
 
 def list_documents(docs: Path, readers: Collection[str]) -> tuple[Path, list[SourceFile], list[UnreadFile]]:

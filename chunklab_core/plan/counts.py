@@ -9,8 +9,8 @@ from chunklab_core.cache.formats import unpack_json
 from chunklab_core.cache.protocol import Ref, stage_of
 from chunklab_core.cache.store import Store
 from chunklab_core.embed import shelf_of, text_keys
-from chunklab_core.parse.folder import SourceFile
 from chunklab_core.plan.comparison import Comparison, Explained
+from chunklab_core.records.documents import SourceFile
 from chunklab_core.stages import all_stages
 from chunklab_core.stages.chunk import chunk_keys
 from chunklab_core.stages.chunk_table import ChunkTable

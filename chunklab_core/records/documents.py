@@ -52,6 +52,16 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file to parse: its id (path relative to the folder, /, NFC), its own path there, its SHA-256 and size."""
+
+    doc_id: str
+    path: str
+    digest: str
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class UnreadFile:
     """A file that the run does not read; `path` is relative to the folder, `note` holds the reason."""
 

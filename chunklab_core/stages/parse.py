@@ -12,8 +12,7 @@ from chunklab_core.cache.protocol import Items, Ref, ResultStore
 from chunklab_core.errors import ConfigError, note_text
 from chunklab_core.parse import Reader, reader_of
 from chunklab_core.parse.files import parse_files
-from chunklab_core.parse.folder import SourceFile
-from chunklab_core.records.documents import UnreadFile
+from chunklab_core.records.documents import SourceFile, UnreadFile
 from chunklab_core.stages.documents import stored_documents
 from chunklab_core.stages.stage import TOKENS, Arguments, Made, Progress, Stage
 

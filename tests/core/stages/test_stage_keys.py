@@ -42,7 +42,7 @@ SEES = {  # packages whose code is in the key of a stage, `stages`, `records`, `
 }
 SEES_NEVER = ("cache", "inputs", "plan", "report", "models", "errors", "plugins", "pipeline", "graph", "records.report")
 BY_CHOICE = {  # modules that a key sees only where its arguments choose them
-    "parse": {"parse.docx", "parse.pdf"},
+    "parse": {"parse.docx", "parse.folder", "parse.pdf"},
     "chunk": {"chunk.recursive", "chunk.semantic", "chunk.structure", "chunk.whole_document", "chunk.health"},
     "index": {"index.dense"},
     "retrieve": {"index.dense", "retrieve.dense", "retrieve.hybrid"},

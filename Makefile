@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+FLOWS := tests/flows tests/soak tests/tasks
 
 .DEFAULT_GOAL := help
 .PHONY: help evaluate test test-slow soak check fix schema bench calibrate ui
@@ -20,8 +21,12 @@ $(READY): pyproject.toml constraints.txt
 evaluate: $(READY)  ## Evaluate the bundled example
 	@$(BIN)/python -m flows.evaluate
 
+# Two processes: the tests that need a Prefect server, and all others, whose output comes last.
 test: $(READY)  ## Run the tests (minutes)
-	@$(BIN)/python -m pytest -m "not slow"
+	@log=$$(mktemp); \
+	$(BIN)/python -m pytest -m "not slow" $(FLOWS:%=--ignore=%) > $$log 2>&1 & others=$$!; \
+	$(BIN)/python -m pytest -m "not slow" $(FLOWS); status=$$?; \
+	wait $$others || status=1; cat $$log; rm -f $$log; exit $$status
 
 test-slow: $(READY)  ## Run the tests that take more than ten seconds each
 	@$(BIN)/python -m pytest -m slow

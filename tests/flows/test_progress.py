@@ -10,7 +10,7 @@ from flows.progress import _Bars, progress_shown
 
 
 def test_after_an_interrupt_a_stage_ends_at_its_next_step() -> None:
-    step = {"chunklab": ("embed", "fixed", 1, 9)}
+    step, before = {"chunklab": ("embed", "fixed", 1, 9)}, signal.getsignal(signal.SIGINT)
 
     with progress_shown(quiet=True):
         logging.getLogger("chunklab_core.progress").info("embed fixed: 1 of 9", extra=step)
@@ -19,7 +19,7 @@ def test_after_an_interrupt_a_stage_ends_at_its_next_step() -> None:
         with pytest.raises(Exception, match="embed fixed: 2 of 9"):
             logging.getLogger("chunklab_core.progress").info("embed fixed: 2 of 9", extra=step)
 
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_wait_is_shown_until_the_first_stage_reports_a_step() -> None:
